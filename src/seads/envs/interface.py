@@ -1,0 +1,138 @@
+"""The one batched interface through which everything else sees an environment."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from jaxtyping import Bool, Float, Float32, Int, UInt64
+
+
+@dataclass(frozen=True)
+class EnvSpec:
+    """What an agent must know about an environment before it meets it."""
+
+    name: str
+    observation_size: int
+    """Length of an observation; it ends with the symbol's bits and the remaining time."""
+    action_low: tuple[float, ...]
+    action_high: tuple[float, ...]
+    num_bits: int
+    """D, the length of the symbolic state z."""
+    step_limit: int
+    """Steps after which a skill ends though no symbol has changed (t_max)."""
+    num_moves: int | None
+    """How many ground-truth moves there are to learn; None where nobody knows."""
+
+    @property
+    def action_size(self) -> int:
+        return len(self.action_low)
+
+
+@dataclass(frozen=True)
+class Step:
+    """What one step brought, a row per environment; rows that were not stepped repeat themselves.
+
+    In skill mode an episode ends when the symbol changed (`terminated`) or at the step
+    limit (`truncated`); in task mode when the board is solved or at the task's limit.
+    `move` is the ground truth for evaluation only: an agent must not learn from it.
+    """
+
+    observation: Float32[np.ndarray, "rows obs"]
+    symbol: Bool[np.ndarray, "rows bits"]
+    terminated: Bool[np.ndarray, "rows"]
+    truncated: Bool[np.ndarray, "rows"]
+    reward: Float32[np.ndarray, "rows"]
+    move: Int[np.ndarray, "rows"]
+
+    @property
+    def done(self) -> Bool[np.ndarray, "rows"]:
+        return self.terminated | self.truncated
+
+
+class BatchedEnv(Protocol):
+    """N environments reset and stepped together, each row on its own.
+
+    Row i's trajectory is a function of its seed and its actions alone: neither the batch
+    size nor what other rows do can be seen in it.
+    """
+
+    spec: EnvSpec
+    num_envs: int
+
+    def reset(
+        self,
+        seeds: UInt64[np.ndarray, "picked"],
+        rows: Int[np.ndarray, "picked"] | None = None,
+        symbols: Bool[np.ndarray, "picked bits"] | None = None,
+    ) -> Float32[np.ndarray, "rows obs"]:
+        """Start new episodes in the picked rows (all by default), each from its own seed.
+
+        `symbols` sets the start boards instead of drawing them. Returns all observations.
+        """
+        ...
+
+    def resume(
+        self, rows: Int[np.ndarray, "picked"] | None = None
+    ) -> Float32[np.ndarray, "rows obs"]:
+        """Start the next skill where the last one ended: board kept, clock at zero."""
+        ...
+
+    def step(
+        self,
+        actions: Float[np.ndarray, "rows act"],
+        active: Bool[np.ndarray, "rows"] | None = None,
+    ) -> Step:
+        """Step the active rows (all by default); stepping a finished row raises."""
+        ...
+
+    @property
+    def symbols(self) -> Bool[np.ndarray, "rows bits"]:
+        """Phi(s): the symbolic state of every row now."""
+        ...
+
+    def close(self) -> None:
+        """Free threads, processes and renderers."""
+        ...
+
+
+class Manipulator(Protocol):
+    """A batch of bodies that can touch a board; composes with any game.
+
+    Rows are picked by index so that finished rows cost nothing. Random numbers arrive as
+    uniforms in [0, 1), `num_uniforms` a reset, so that a pose is a function of a row's seed.
+    """
+
+    name: str
+    num_uniforms: int
+    observation_size: int
+    action_low: tuple[float, ...]
+    action_high: tuple[float, ...]
+    step_limit: int
+
+    def reset(self, rows: Int[np.ndarray, "picked"], uniforms: Float[np.ndarray, "picked n"]) -> None:
+        """Put the picked rows into random start poses."""
+        ...
+
+    def after_move(
+        self, rows: Int[np.ndarray, "picked"], uniforms: Float[np.ndarray, "picked n"]
+    ) -> None:
+        """What happens to the body after a game move: nothing, or a reset (Jaco)."""
+        ...
+
+    def step(
+        self, rows: Int[np.ndarray, "picked"], actions: Float[np.ndarray, "picked act"]
+    ) -> Float[np.ndarray, "picked 2"]:
+        """Act once; the board point each row touched (unit square, origin top left), NaN if none."""
+        ...
+
+    def observe(self, rows: Int[np.ndarray, "picked"]) -> Float32[np.ndarray, "picked obs"]:
+        """The body's part of the observation."""
+        ...
+
+    def pose(self, row: int) -> Any:
+        """What the renderer needs to draw one row."""
+        ...
+
+    def close(self) -> None: ...
