@@ -1,0 +1,18 @@
+"""The one error a user can cause: the command line prints its sentence instead of a traceback."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+
+class SeadsError(ValueError):
+    """Something the user gave cannot be used; the message names it and what is allowed."""
+
+
+def unknown(kind: str, given: str, allowed: Iterable[str]) -> SeadsError:
+    """The error for a name that is not in a table: the name, the nearest one, and all of them."""
+    names = list(allowed)
+    near = difflib.get_close_matches(given, names, n=1)
+    hint = f"did you mean {near[0]!r}? " if near else ""
+    return SeadsError(f"unknown {kind} {given!r}; {hint}choose from {', '.join(names)}")
