@@ -1,0 +1,43 @@
+# Everything runs in .venv, which `install` makes; PYTHON=python3.12 picks another interpreter.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+INSTALLED := $(VENV)/.installed
+TRAIN_ENV ?= lightsout-cursor
+RUN := runs/$(TRAIN_ENV)
+
+.PHONY: install train test test-slow lint bench
+.DEFAULT_GOAL := install
+
+install: $(INSTALLED)
+
+$(INSTALLED): pyproject.toml constraints.txt
+	@test -x $(BIN)/pip || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check \
+		--constraint constraints.txt --editable ".[dev,video,plots]"
+	@touch $@
+
+# An interrupted run is resumed, a finished one only evaluated again.
+train: install
+	@if test -e $(RUN)/config.json; then \
+		$(BIN)/seads train --resume $(RUN); \
+	else \
+		$(BIN)/seads train $(TRAIN_ENV) --out $(RUN); \
+	fi
+	$(BIN)/seads evaluate $(RUN)
+
+test: install
+	$(BIN)/python -m pytest --numprocesses 2
+
+# Tests that train to a threshold: many minutes.
+test-slow: install
+	$(BIN)/python -m pytest -m slow
+
+lint: install
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+
+# Each benchmark prints one JSON object.
+bench: install
+	@for benchmark in benchmarks/*.py; do $(BIN)/python "$$benchmark" || exit 1; done

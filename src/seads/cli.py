@@ -1,0 +1,123 @@
+"""The `seads` command: finds the subcommand, reads its options, and reports errors in a sentence.
+
+A subcommand is a module with a frozen dataclass of options and `run(options)`, plus its row in
+`COMMANDS`. What `run` prints is for people; what it returns is printed as JSON under `--json`,
+and then everything else that it prints goes to stderr. Only the module asked for is imported.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import json
+import os
+import select
+import sys
+import typing
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from seads import __version__
+from seads.errors import SeadsError, unknown
+
+COMMANDS: dict[str, tuple[str, str]] = {
+    "envs": ("seads.commands.envs:run", "what can be trained on"),
+}
+
+# Which extra of the package brings an optional library.
+EXTRAS = {
+    "imageio": "video",
+    "imageio_ffmpeg": "video",
+    "matplotlib": "plots",
+    "mjviser": "web",
+    "unified_planning": "planning",
+    "viser": "web",
+    "wandb": "wandb",
+}
+
+INTERRUPTED = 130
+CLOSED_PIPE = 1
+USER_ERROR = 2
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command line and return its exit status: 0, 2 for a user's error, 130 for Ctrl-C."""
+    try:
+        _dispatch(list(sys.argv[1:] if arguments is None else arguments))
+        sys.stdout.flush()
+    except KeyboardInterrupt:
+        print("interrupted", file=sys.stderr)
+        return INTERRUPTED
+    except BrokenPipeError:
+        if not _reader_left():
+            raise
+        # Python flushes stdout once more at exit: let that go nowhere.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return CLOSED_PIPE
+    except (SeadsError, FileNotFoundError, FileExistsError, NotADirectoryError) as error:
+        print(f"seads: {_sentence(error)}", file=sys.stderr)
+        return USER_ERROR
+    except ModuleNotFoundError as error:
+        extra = EXTRAS.get((error.name or "").partition(".")[0])
+        if extra is None:
+            raise
+        print(f"seads: {error.name} is missing; pip install 'seads[{extra}]'", file=sys.stderr)
+        return USER_ERROR
+    return 0
+
+
+def help_text() -> str:
+    """What `seads --help` prints: every command with its one line."""
+    width = max(map(len, COMMANDS))
+    rows = "\n".join(f"  {name:<{width}}  {line}" for name, (_, line) in COMMANDS.items())
+    return (
+        "usage: seads [--version] COMMAND [options]\n\n"
+        "Skills with symbolic effects on physically embedded board games.\n\n"
+        f"commands:\n{rows}\n\n"
+        "`seads COMMAND --help` shows a command's options."
+    )
+
+
+def _dispatch(arguments: list[str]) -> None:
+    if not arguments or arguments[0] in ("-h", "--help"):
+        print(help_text())
+    elif arguments[0] == "--version":
+        print(f"seads {__version__}")
+    elif arguments[0] in COMMANDS:
+        _execute(arguments[0], arguments[1:])
+    else:
+        raise unknown("command", arguments[0], COMMANDS)
+
+
+def _execute(name: str, arguments: list[str]) -> None:
+    target, line = COMMANDS[name]
+    module, _, function = target.partition(":")
+    run: Callable[[Any], Any] = getattr(importlib.import_module(module), function)
+    (options_type,) = (t for k, t in typing.get_type_hints(run).items() if k != "return")
+
+    import tyro  # not at the top: `seads --help` must answer at once
+
+    options = tyro.cli(options_type, prog=f"seads {name}", description=line, args=arguments)
+    if not getattr(options, "json", False):
+        run(options)
+        return
+    with contextlib.redirect_stdout(sys.stderr):
+        result = run(options)
+    print(json.dumps(result, indent=2, allow_nan=False))
+
+
+def _reader_left() -> bool:
+    """Whether it was our stdout that broke, and not a pipe to one of our own processes."""
+    poll = select.poll()
+    poll.register(sys.stdout.fileno(), 0)
+    return any(event & select.POLLERR for _, event in poll.poll(0))
+
+
+def _sentence(error: Exception) -> str:
+    if isinstance(error, OSError) and error.filename is not None:
+        return f"{error.filename}: {error.strerror}"
+    return str(error)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,1 @@
+"""The subcommands of `seads`, one module each; the table of them is in `seads.cli`."""
