@@ -1,0 +1,38 @@
+"""Environments: board games in the reach of a manipulator, batched; or a user's own.
+
+Names are imported when first used, so that asking what there is needs no physics engine.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from seads.envs.embedding import EmbeddedEnv as EmbeddedEnv
+    from seads.envs.interface import BatchedEnv as BatchedEnv
+    from seads.envs.interface import EnvSpec as EnvSpec
+    from seads.envs.interface import Manipulator as Manipulator
+    from seads.envs.interface import Step as Step
+    from seads.envs.registry import ENVIRONMENTS as ENVIRONMENTS
+    from seads.envs.registry import describe as describe
+    from seads.envs.registry import make_env as make_env
+
+_HOMES = {
+    "BatchedEnv": "interface",
+    "EnvSpec": "interface",
+    "Manipulator": "interface",
+    "Step": "interface",
+    "EmbeddedEnv": "embedding",
+    "ENVIRONMENTS": "registry",
+    "describe": "registry",
+    "make_env": "registry",
+}
+
+__all__ = sorted(_HOMES)
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'seads.envs' has no attribute {name!r}")
+    return getattr(importlib.import_module(f"seads.envs.{_HOMES[name]}"), name)

@@ -1,0 +1,243 @@
+"""A board game embedded in the reach of a manipulator: any game with any body, batched."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+from jaxtyping import Bool, Float, Float32, Int, UInt8, UInt64
+
+from seads import streams
+from seads.envs.interface import EnvSpec, Manipulator, Step
+from seads.envs.requests import check_actions, check_rows, check_seeds, check_symbols
+from seads.games.game import NO_MOVE, Game, Split
+
+Mode = Literal["skill", "task"]
+
+# What a row's seed is used for; each purpose has its own stream.
+_DEPTH, _BOARD, _POSE, _AFTER_MOVE = range(1, 5)
+
+
+class EmbeddedEnv:
+    """A `BatchedEnv` from a game and a manipulator.
+
+    An observation is [body, symbol bits, remaining time in [0, 1]]. In skill mode an episode
+    is one skill: `terminated` when the symbol changed, `truncated` when `step_limit` steps
+    brought no change; `resume` then starts the next skill. In task mode an episode is a
+    board to solve: `terminated`, with reward 1, when it is solved, `truncated` after
+    `step_limit` times its solution depth; the body's reaction to a move follows at once.
+
+    Start boards are of a solution depth uniform in `depths` and belong to `split`.
+    A call that raises has changed nothing. Arrays handed out are the caller's own.
+    """
+
+    def __init__(
+        self,
+        game: Game,
+        manipulator: Manipulator,
+        name: str,
+        num_envs: int,
+        depths: tuple[int, int] = (1, 5),
+        split: Split = "train",
+        mode: Mode = "skill",
+    ) -> None:
+        if not 1 <= depths[0] <= depths[1]:
+            raise ValueError(f"depths {depths} must be (low, high) with 1 <= low <= high")
+        if split not in ("train", "test", "all"):
+            raise ValueError(f"unknown split {split!r}; choose from train, test, all")
+        self.game = game
+        self.manipulator = manipulator
+        self.num_envs = num_envs
+        self.depths = depths
+        self.split: Split = split
+        self.spec = EnvSpec(
+            name=name,
+            observation_size=manipulator.observation_size + game.num_bits + 1,
+            action_low=manipulator.action_low,
+            action_high=manipulator.action_high,
+            num_bits=game.num_bits,
+            step_limit=manipulator.step_limit,
+            num_moves=game.num_moves,
+        )
+        self._low = np.array(manipulator.action_low)
+        self._high = np.array(manipulator.action_high)
+        self._everything = np.arange(num_envs)
+        self._body = slice(0, manipulator.observation_size)
+        self._symbol = slice(manipulator.observation_size, -1)
+
+        self._boards = np.tile(game.goal, (num_envs, 1))
+        self._bits = game.to_bits(self._boards)
+        self._observation = np.zeros((num_envs, self.spec.observation_size), np.float32)
+        self._seeds = np.zeros(num_envs, np.uint64)
+        self._moves_made = np.zeros(num_envs, np.uint64)
+        self._depths_drawn = np.full(num_envs, -1)
+        self._clock = np.zeros(num_envs, np.int64)
+        self._limit = np.full(num_envs, manipulator.step_limit)
+        self._started = np.zeros(num_envs, bool)
+        self._terminated = np.zeros(num_envs, bool)
+        self._truncated = np.zeros(num_envs, bool)
+        self._reward = np.zeros(num_envs, np.float32)
+        self._move = np.full(num_envs, NO_MOVE)
+        self._touch = np.full((num_envs, 2), np.nan)
+        self.set_mode(mode)
+
+    def set_mode(self, mode: Mode) -> None:
+        """Choose what an episode is; every row must be reset afterwards."""
+        if mode not in ("skill", "task"):
+            raise ValueError(f"unknown mode {mode!r}; choose from skill, task")
+        self.mode: Mode = mode
+        self._started[:] = False
+
+    def reset(
+        self,
+        seeds: UInt64[np.ndarray, "picked"],
+        rows: Int[np.ndarray, "picked"] | None = None,
+        symbols: Bool[np.ndarray, "picked bits"] | None = None,
+    ) -> Float32[np.ndarray, "rows obs"]:
+        rows = check_rows(rows, self._everything)
+        seeds = check_seeds(seeds, rows)
+        if symbols is None:
+            depths = self._draw_depths(seeds)
+            boards = self.game.draw(depths, self.split, streams.fork(seeds, _BOARD))
+        else:
+            boards = self.game.from_bits(check_symbols(symbols, rows, self.spec.num_bits))
+            depths = np.full(len(rows), -1)
+            if self.mode == "task":
+                depths = self._task_depths(boards, rows)
+        self._seeds[rows] = seeds
+        self._moves_made[rows] = 0
+        self._depths_drawn[rows] = depths
+        self._boards[rows] = boards
+        self._bits[rows] = self.game.to_bits(boards)
+        limit = self.spec.step_limit
+        self._limit[rows] = limit * depths if self.mode == "task" else limit
+        self.manipulator.reset(rows, self._uniforms(streams.fork(seeds, _POSE)))
+        return self._begin(rows)
+
+    def resume(
+        self, rows: Int[np.ndarray, "picked"] | None = None
+    ) -> Float32[np.ndarray, "rows obs"]:
+        if self.mode == "task":
+            raise ValueError("resume starts the next skill; a task runs on by itself")
+        rows = check_rows(rows, self._everything)
+        if not self._started[rows].all():
+            raise ValueError(f"row {rows[~self._started[rows]][0]} has no episode; reset it first")
+        self._after_move(rows[self._terminated[rows]])
+        return self._begin(rows)
+
+    def step(
+        self,
+        actions: Float[np.ndarray, "rows act"],
+        active: Bool[np.ndarray, "rows"] | None = None,
+    ) -> Step:
+        running = self._started & ~(self._terminated | self._truncated)
+        rows, actions = check_actions(actions, active, running, self._low, self._high)
+        touch = self.manipulator.step(rows, actions)
+        before = self._boards[rows]
+        move = self.game.move_at(touch, before)
+        clock = self._clock[rows] + 1
+        limit = self._limit[rows]
+        changed = move != NO_MOVE
+        if changed.any():
+            changed = self._play(rows, before, move)
+        if self.mode == "skill":
+            terminated = changed
+        else:
+            terminated = (self._boards[rows] == self.game.goal).all(axis=1)
+            self._reward[rows] = terminated
+        truncated = (clock >= limit) & ~terminated
+        self._clock[rows] = clock
+        self._terminated[rows] = terminated
+        self._truncated[rows] = truncated
+        self._move[rows] = move
+        self._touch[rows] = touch
+        if self.mode == "task":
+            self._after_move(rows[changed & ~(terminated | truncated)])
+        self._observation[rows, self._body] = self.manipulator.observe(rows)
+        self._observation[rows, -1] = 1.0 - clock / limit
+        return Step(
+            observation=self._observation.copy(),
+            symbol=self._bits.copy(),
+            terminated=self._terminated.copy(),
+            truncated=self._truncated.copy(),
+            reward=self._reward.copy(),
+            move=self._move.copy(),
+        )
+
+    def _play(
+        self,
+        rows: Int[np.ndarray, "picked"],
+        before: UInt8[np.ndarray, "picked fields"],
+        move: Int[np.ndarray, "picked"],
+    ) -> Bool[np.ndarray, "picked"]:
+        """Make the moves on the boards; which symbols that changed."""
+        self._boards[rows] = self.game.play(before, move)
+        bits = self.game.to_bits(self._boards[rows])
+        changed = (bits != self._bits[rows]).any(axis=1)
+        self._bits[rows] = bits
+        self._observation[rows, self._symbol] = bits
+        return changed
+
+    def _after_move(self, rows: Int[np.ndarray, "picked"]) -> None:
+        if len(rows) == 0:
+            return
+        self._moves_made[rows] += np.uint64(1)
+        stream = streams.fork(self._seeds[rows], _AFTER_MOVE)
+        self.manipulator.after_move(
+            rows, self._uniforms(streams.fork(stream, self._moves_made[rows]))
+        )
+
+    def _begin(self, rows: Int[np.ndarray, "picked"]) -> Float32[np.ndarray, "rows obs"]:
+        self._started[rows] = True
+        self._clock[rows] = 0
+        self._terminated[rows] = False
+        self._truncated[rows] = False
+        self._reward[rows] = 0.0
+        self._move[rows] = NO_MOVE
+        self._touch[rows] = np.nan
+        self._observation[rows, self._body] = self.manipulator.observe(rows)
+        self._observation[rows, self._symbol] = self._bits[rows]
+        self._observation[rows, -1] = 1.0
+        return self._observation.copy()
+
+    def _uniforms(self, seeds: UInt64[np.ndarray, "picked"]) -> Float[np.ndarray, "picked n"]:
+        return streams.uniforms(seeds, self.manipulator.num_uniforms)
+
+    def _draw_depths(self, seeds: UInt64[np.ndarray, "picked"]) -> Int[np.ndarray, "picked"]:
+        low, high = self.depths
+        uniform = streams.uniforms(streams.fork(seeds, _DEPTH), 1)[:, 0]
+        return low + (uniform * (high - low + 1)).astype(np.int64)
+
+    def _task_depths(
+        self, boards: UInt8[np.ndarray, "picked fields"], rows: Int[np.ndarray, "picked"]
+    ) -> Int[np.ndarray, "picked"]:
+        depths = self.game.depth(boards)
+        if (depths < 1).any():
+            at = int(np.argmax(depths < 1))
+            reason = "is solved already" if depths[at] == 0 else "has no solution"
+            raise ValueError(
+                f"row {rows[at]}: board {self.game.format(boards[at])!r} {reason}, so it is no task"
+            )
+        return np.asarray(depths, np.int64)
+
+    @property
+    def symbols(self) -> Bool[np.ndarray, "rows bits"]:
+        return self._bits.copy()
+
+    @property
+    def boards(self) -> UInt8[np.ndarray, "rows fields"]:
+        """The board of every row now."""
+        return self._boards.copy()
+
+    @property
+    def depths_drawn(self) -> Int[np.ndarray, "rows"]:
+        """The solution depth each start board was drawn for; -1 where the board was given."""
+        return self._depths_drawn.copy()
+
+    @property
+    def touch(self) -> Float[np.ndarray, "rows 2"]:
+        """The board point each row touched in its last step, NaN if none."""
+        return self._touch.copy()
+
+    def close(self) -> None:
+        self.manipulator.close()

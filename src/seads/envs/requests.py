@@ -1,0 +1,99 @@
+"""What a caller asks of a batched environment, checked before anything changes."""
+
+from __future__ import annotations
+
+import numpy as np
+from jaxtyping import Bool, Float, Int, UInt64
+
+# Networks act in float32: an action may pass its bound by a rounding error.
+_ROUNDING = 1e-5
+
+
+def check_rows(
+    rows: Int[np.ndarray, "picked"] | None, everything: Int[np.ndarray, "rows"]
+) -> Int[np.ndarray, "picked"]:
+    """The picked row numbers, all of them by default; raises on unknown or repeated rows."""
+    if rows is None:
+        return everything
+    given = np.asarray(rows)
+    if given.ndim != 1 or (given.size and given.dtype.kind not in "iu"):
+        raise ValueError(
+            f"rows must be a list of row numbers, not {given.dtype} of shape {given.shape}"
+        )
+    given = given.astype(np.int64)
+    outside = (given < 0) | (given >= len(everything))
+    if outside.any():
+        raise ValueError(f"row {given[outside][0]} is not in 0..{len(everything) - 1}")
+    if len(np.unique(given)) != len(given):
+        raise ValueError(f"rows {given.tolist()} name a row twice")
+    return given
+
+
+def check_seeds(
+    seeds: UInt64[np.ndarray, "picked"], rows: Int[np.ndarray, "picked"]
+) -> UInt64[np.ndarray, "picked"]:
+    """A seed per picked row."""
+    given = np.asarray(seeds)
+    if given.shape != (len(rows),):
+        raise ValueError(f"seeds have shape {given.shape}; {len(rows)} rows need ({len(rows)},)")
+    if given.size and (
+        given.dtype.kind not in "iu" or (given.dtype.kind == "i" and given.min() < 0)
+    ):
+        raise ValueError(f"seeds must be integers in 0..2**64-1, not {given.tolist()[:5]}")
+    return given.astype(np.uint64)
+
+
+def check_symbols(
+    symbols: Bool[np.ndarray, "picked bits"], rows: Int[np.ndarray, "picked"], num_bits: int
+) -> Bool[np.ndarray, "picked bits"]:
+    """A symbol per picked row; 0 and 1 count as bits."""
+    given = np.asarray(symbols)
+    if given.shape != (len(rows), num_bits):
+        raise ValueError(f"symbols have shape {given.shape}; expected ({len(rows)}, {num_bits})")
+    if given.dtype != np.bool_ and not np.isin(given, (0, 1)).all():
+        raise ValueError(f"symbols must be bits, not {np.unique(given)[:5].tolist()}")
+    return given.astype(bool)
+
+
+def check_actions(
+    actions: Float[np.ndarray, "rows act"],
+    active: Bool[np.ndarray, "rows"] | None,
+    running: Bool[np.ndarray, "rows"],
+    low: Float[np.ndarray, "act"],
+    high: Float[np.ndarray, "act"],
+) -> tuple[Int[np.ndarray, "picked"], Float[np.ndarray, "picked act"]]:
+    """The rows to step and their actions, within bounds; inactive rows may hold anything."""
+    given = np.asarray(actions)
+    if given.shape != (len(running), len(low)):
+        raise ValueError(f"actions have shape {given.shape}; expected {(len(running), len(low))}")
+    if given.dtype.kind not in "fiu":
+        raise ValueError(f"actions must be real numbers, not {given.dtype}")
+    if active is None:
+        if not running.all():
+            raise ValueError(_not_running(int(np.argmin(running))))
+        rows = np.arange(len(running))
+        picked = given.astype(np.float64)
+    else:
+        active = np.asarray(active)
+        if active.shape != running.shape or active.dtype != np.bool_:
+            raise ValueError(
+                f"active is {active.dtype} {active.shape}; expected bool {running.shape}"
+            )
+        if (active & ~running).any():
+            raise ValueError(_not_running(int(np.argmax(active & ~running))))
+        rows = np.flatnonzero(active)
+        picked = given[rows].astype(np.float64)
+    clipped = np.minimum(np.maximum(picked, low), high)
+    # A NaN stays NaN in the clipped array, so it fails this test too.
+    good = np.abs(picked - clipped) <= _ROUNDING
+    if not good.all():
+        row, column = np.argwhere(~good)[0]
+        raise ValueError(
+            f"row {rows[row]}: action[{column}] is {picked[row, column]}; "
+            f"allowed is [{low[column]}, {high[column]}]"
+        )
+    return rows, clipped
+
+
+def _not_running(row: int) -> str:
+    return f"row {row} has no running episode; reset it, resume it, or leave it inactive"
