@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import importlib
 import json
+import opcode
 import os
 import select
 import sys
@@ -54,7 +55,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         # Python flushes stdout once more at exit: let that go nowhere.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return CLOSED_PIPE
-    except (SeadsError, FileNotFoundError, FileExistsError, NotADirectoryError) as error:
+    except (ValueError, OSError) as error:
+        if not _is_for_the_user(error):
+            raise
         print(f"seads: {_sentence(error)}", file=sys.stderr)
         return USER_ERROR
     except ModuleNotFoundError as error:
@@ -111,6 +114,23 @@ def _reader_left() -> bool:
     poll = select.poll()
     poll.register(sys.stdout.fileno(), 0)
     return any(event & select.POLLERR for _, event in poll.poll(0))
+
+
+def _is_for_the_user(error: Exception) -> bool:
+    """Whether the message was written for a user: a file's, or by a `raise` in this package.
+
+    A ValueError out of a library's depths is a defect of ours, and keeps its traceback.
+    """
+    if isinstance(error, SeadsError) or (isinstance(error, OSError) and error.filename):
+        return True
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    if trace is None or not isinstance(error, ValueError):
+        return False
+    code = trace.tb_frame.f_code.co_code
+    ours = trace.tb_frame.f_globals.get("__name__", "").startswith("seads.")
+    return ours and code[trace.tb_lasti] == opcode.opmap["RAISE_VARARGS"]
 
 
 def _sentence(error: Exception) -> str:

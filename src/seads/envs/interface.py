@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from jaxtyping import Bool, Float, Float32, Int, UInt64
@@ -51,6 +51,7 @@ class Step:
         return self.terminated | self.truncated
 
 
+@runtime_checkable
 class BatchedEnv(Protocol):
     """N environments reset and stepped together, each row on its own.
 
@@ -97,6 +98,7 @@ class BatchedEnv(Protocol):
         ...
 
 
+@runtime_checkable
 class Manipulator(Protocol):
     """A batch of bodies that can touch a board; composes with any game.
 
@@ -111,7 +113,9 @@ class Manipulator(Protocol):
     action_high: tuple[float, ...]
     step_limit: int
 
-    def reset(self, rows: Int[np.ndarray, "picked"], uniforms: Float[np.ndarray, "picked n"]) -> None:
+    def reset(
+        self, rows: Int[np.ndarray, "picked"], uniforms: Float[np.ndarray, "picked n"]
+    ) -> None:
         """Put the picked rows into random start poses."""
         ...
 

@@ -1,0 +1,17 @@
+"""What all tests share: one compilation cache, and property tests that repeat exactly."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from hypothesis import settings
+
+# Compiled functions outlive the process, so a second run of the tests compiles nothing.
+_CACHE = Path(__file__).parents[1] / ".cache"
+os.environ.setdefault("SEADS_CACHE", str(_CACHE))
+os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(_CACHE / "jax"))
+os.environ.setdefault("JAX_PLATFORMS", "cpu")
+
+settings.register_profile("seads", deadline=None, derandomize=True)
+settings.load_profile("seads")
