@@ -1,0 +1,233 @@
+"""The project's own rules: who may import whom, what stays light, and what is never loaded."""
+
+from __future__ import annotations
+
+import ast
+import os
+import re
+import resource
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterator
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+from seads import cli
+
+ROOT = Path(__file__).parents[1]
+SOURCE = ROOT / "src" / "seads"
+
+# Top to bottom; a module imports only from its own layer's package and from layers above it.
+LAYERS: list[set[str]] = [
+    {"errors", "streams", "jax_setup"},
+    {"games"},
+    {"envs"},
+    {"agent"},
+    {"planning"},
+    {"baselines"},
+    {"training"},
+    {"evaluation"},
+    {"show"},
+    {"commands"},
+    {"cli", "__init__", "__main__"},
+]
+DEPTH = {name: depth for depth, layer in enumerate(LAYERS) for name in layer}
+
+PHYSICS = {"mujoco", "dm_control", "gymnasium"}
+LEARNING = {"jax", "jaxlib", "equinox", "optax"}
+# What a package may not import although its layer would allow it.
+FORBIDDEN = {
+    "errors": {"numpy", "tyro", "rich"} | PHYSICS | LEARNING,
+    "streams": PHYSICS | LEARNING,
+    "games": PHYSICS | LEARNING,
+    "planning": {"seads.envs"} | PHYSICS,
+    "agent": PHYSICS,
+}
+RUNS_CODE_ON_LOADING = {"pickle", "_pickle", "cloudpickle", "dill", "joblib", "shelve", "marshal"}
+
+MODULES = sorted(SOURCE.rglob("*.py"))
+
+
+def imports(tree: ast.AST, module: str, is_package: bool) -> Iterator[str]:
+    """Every module an import statement anywhere in the tree can reach, by its full name."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            base = node.module or ""
+            if node.level:
+                parts = module.split(".")
+                parts = parts[: len(parts) - node.level + is_package]
+                base = ".".join([*parts, base] if base else parts)
+            yield base
+            yield from (f"{base}.{alias.name}" for alias in node.names)
+
+
+def module_name(path: Path) -> str:
+    parts = path.relative_to(SOURCE.parent).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def layer_of(module: str) -> str:
+    """The name in `LAYERS` that a module of the package belongs to."""
+    parts = module.split(".")
+    return parts[1] if len(parts) > 1 else "__init__"
+
+
+def offences(path: Path, source: str) -> list[str]:
+    """The imports of one module that break the order of packages."""
+    module = module_name(path)
+    own = layer_of(module)
+    if own not in DEPTH:
+        return [f"{own} has no place in LAYERS"]
+    found = []
+    for target in imports(ast.parse(source), module, path.name == "__init__.py"):
+        banned = FORBIDDEN.get(own, set())
+        if any(target == name or target.startswith(f"{name}.") for name in banned):
+            found.append(f"{own} must not import {target}")
+        if target == "seads" or target == "seads.__version__":
+            continue  # the name of the package alone; what is taken from it comes next
+        if not target.startswith("seads."):
+            continue
+        other = layer_of(target)
+        if other not in DEPTH:
+            found.append(f"{target} is not a module in LAYERS")
+        elif other != own and DEPTH[other] >= DEPTH[own]:
+            found.append(f"{own} is above {other}, but imports {target}")
+    return found
+
+
+@pytest.mark.parametrize("path", MODULES, ids=module_name)
+def test_packages_import_only_from_above(path: Path) -> None:
+    assert offences(path, path.read_text()) == []
+
+
+@pytest.mark.parametrize(
+    ("module", "line"),
+    [
+        ("games/chess.py", "import mujoco"),
+        ("games/chess.py", "def f():\n    from jax import numpy"),
+        ("games/chess.py", "from seads.envs.interface import Step"),
+        ("games/chess.py", "from ..envs import interface"),
+        ("games/__init__.py", "from ..envs import interface"),
+        ("planning/bfs.py", "from seads import envs"),
+        ("planning/bfs.py", "import seads.envs.registry as r"),
+        ("planning/bfs.py", "from dm_control import mjcf"),
+        ("envs/cursor.py", "from seads import make_env"),
+        ("envs/cursor.py", "from seads.agent import networks"),
+        ("training/loop.py", "import seads.cli"),
+        ("toolbox.py", "import math"),
+    ],
+)
+def test_the_order_is_really_checked(module: str, line: str) -> None:
+    assert offences(SOURCE / module, line)
+
+
+@pytest.mark.parametrize(
+    ("module", "line"),
+    [
+        ("games/chess.py", "from seads.streams import fork\nfrom . import game\nimport jaxtyping"),
+        ("envs/cursor.py", "from seads.games import game\nfrom .interface import Step"),
+        ("training/loop.py", "from seads import __version__, envs"),
+    ],
+)
+def test_the_order_allows_what_it_should(module: str, line: str) -> None:
+    assert offences(SOURCE / module, line) == []
+
+
+def code_loaders(source: str) -> list[str]:
+    """What in a module could run code from a data file."""
+    tree = ast.parse(source)
+    found = [name for name in imports(tree, "seads", False) if name in RUNS_CODE_ON_LOADING]
+    for node in ast.walk(tree):
+        if isinstance(node, ast.keyword) and node.arg == "allow_pickle":
+            if not (isinstance(node.value, ast.Constant) and node.value.value is False):
+                found.append("allow_pickle")
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+            found += [node.func.id] if node.func.id in ("eval", "exec") else []
+    return found
+
+
+@pytest.mark.parametrize("path", MODULES, ids=module_name)
+def test_nothing_loads_code_from_data(path: Path) -> None:
+    assert code_loaders(path.read_text()) == []
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["import pickle", "from cloudpickle import loads", "np.load(f, allow_pickle=True)", "eval(x)"],
+)
+def test_loading_code_is_really_looked_for(line: str) -> None:
+    assert code_loaders(line)
+
+
+HEAVY = PHYSICS | LEARNING | {"numpy", "scipy", "tyro", "rich", "matplotlib"}
+
+
+def loaded(statement: str) -> set[str]:
+    """The heavy libraries that a fresh interpreter has imported after a statement."""
+    probe = f"{statement}\nimport sys; print('loaded', *sys.modules)"
+    done = subprocess.run(
+        [sys.executable, "-c", probe], capture_output=True, text=True, check=True, timeout=60
+    )
+    return HEAVY & set(done.stdout.splitlines()[-1].split()[1:])
+
+
+@pytest.mark.parametrize(
+    "statement", ["import seads", "from seads.cli import main; main(['--help'])"]
+)
+def test_help_and_import_load_nothing_heavy(statement: str) -> None:
+    assert loaded(statement) == set()
+
+
+def test_heavy_libraries_are_really_seen() -> None:
+    assert "numpy" in loaded("import numpy")
+
+
+@pytest.mark.parametrize("package", ["games", "planning"])
+def test_pure_packages_load_no_physics(package: str) -> None:
+    assert loaded(f"import seads.{package}") & PHYSICS == set()
+
+
+def test_help_answers_at_once() -> None:
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    subprocess.run([sys.executable, "-m", "seads.cli", "--help"], check=True, capture_output=True)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    # Processor time, so that a busy machine does not fail the test.
+    assert after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime < 0.5
+
+
+@pytest.mark.parametrize("name", cli.COMMANDS)
+def test_a_command_has_a_module_and_a_page(name: str) -> None:
+    module, _, function = cli.COMMANDS[name][0].partition(":")
+    assert find_spec(module) is not None
+    assert function
+    assert f"## seads {name}\n" in (ROOT / "docs" / "command-line.md").read_text()
+
+
+def test_ci_runs_the_tests() -> None:
+    script = ROOT / ".ci" / "run"
+    assert os.access(script, os.X_OK)
+    commands = [line.strip() for line in script.read_text().splitlines()]
+    assert commands[-1] == "make test"
+    assert "set -euo pipefail" in commands
+    makefile = (ROOT / "Makefile").read_text()
+    for target in ("install", "train", "test", "test-slow", "lint", "bench"):
+        assert re.search(rf"^{target}:", makefile, re.MULTILINE)
+
+
+def test_every_dependency_is_pinned() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    extras = project["optional-dependencies"]
+    wanted = [*project["dependencies"], *extras["dev"], *extras["video"], *extras["plots"]]
+    lines = (ROOT / "constraints.txt").read_text().splitlines()
+    pins = dict(line.split("==") for line in lines)  # anything but name==version fails here
+
+    def plain(name: str) -> str:
+        return re.sub(r"[-_.]+", "-", name).lower()
+
+    pinned = {plain(name) for name in pins}
+    assert {plain(re.split(r"[<>=]", one)[0]) for one in wanted} <= pinned
