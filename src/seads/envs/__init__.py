@@ -1,6 +1,7 @@
 """Environments: board games in the reach of a manipulator, batched; or a user's own.
 
 Names are imported when first used, so that asking what there is needs no physics engine.
+Importing this package makes the ids known to Gymnasium: a table of strings, 0.1 s.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from seads.envs.registry import ENVIRONMENTS as ENVIRONMENTS
     from seads.envs.registry import describe as describe
     from seads.envs.registry import make_env as make_env
+    from seads.envs.registry import register as register
 
 _HOMES = {
     "BatchedEnv": "interface",
@@ -27,6 +29,7 @@ _HOMES = {
     "ENVIRONMENTS": "registry",
     "describe": "registry",
     "make_env": "registry",
+    "register": "registry",
 }
 
 __all__ = sorted(_HOMES)
@@ -36,3 +39,12 @@ def __getattr__(name: str) -> Any:
     if name not in _HOMES:
         raise AttributeError(f"module 'seads.envs' has no attribute {name!r}")
     return getattr(importlib.import_module(f"seads.envs.{_HOMES[name]}"), name)
+
+
+def _register() -> None:
+    from seads.envs.registry import register
+
+    register()
+
+
+_register()

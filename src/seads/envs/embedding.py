@@ -14,8 +14,9 @@ from seads.games.game import NO_MOVE, Game, Split
 
 Mode = Literal["skill", "task"]
 
-# What a row's seed is used for; each purpose has its own stream.
-_DEPTH, _BOARD, _POSE, _AFTER_MOVE = range(1, 5)
+# What a row's seed is used for; each purpose has its own stream, and each move one of its own.
+_DEPTH, _BOARD, _POSE = range(1, 4)
+_AFTER_MOVE = np.uint64(2**32)
 
 
 class EmbeddedEnv:
@@ -48,6 +49,7 @@ class EmbeddedEnv:
         self.game = game
         self.manipulator = manipulator
         self.num_envs = num_envs
+        self._closed = False
         self.depths = depths
         self.split: Split = split
         self.spec = EnvSpec(
@@ -182,10 +184,8 @@ class EmbeddedEnv:
         if len(rows) == 0:
             return
         self._moves_made[rows] += np.uint64(1)
-        stream = streams.fork(self._seeds[rows], _AFTER_MOVE)
-        self.manipulator.after_move(
-            rows, self._uniforms(streams.fork(stream, self._moves_made[rows]))
-        )
+        event = streams.fork(self._seeds[rows], _AFTER_MOVE + self._moves_made[rows])
+        self.manipulator.after_move(rows, self._uniforms(event))
 
     def _begin(self, rows: Int[np.ndarray, "picked"]) -> Float32[np.ndarray, "rows obs"]:
         self._started[rows] = True
@@ -240,4 +240,7 @@ class EmbeddedEnv:
         return self._touch.copy()
 
     def close(self) -> None:
-        self.manipulator.close()
+        """Free the body's physics; closing again does nothing."""
+        if not self._closed:
+            self._closed = True
+            self.manipulator.close()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import importlib
 import inspect
 import sys
@@ -13,6 +12,7 @@ from typing import Any
 
 from seads.envs.embedding import EmbeddedEnv, Mode
 from seads.envs.interface import BatchedEnv
+from seads.errors import SeadsError, unknown
 from seads.games import make_game
 from seads.games.game import Game, Split
 
@@ -64,7 +64,7 @@ ENVIRONMENTS: dict[str, Environment] = {
     "lightsout-jaco": Environment("lightsout", 5, "jaco", {}, {"board": "lightsout"}),
     "tileswap-jaco": Environment("tileswap", 3, "jaco", {}, {"board": "tileswap"}),
     "lightsout3d-jaco": Environment("lightsout", 5, "jaco", {}, {"board": "lightsout3d"}),
-    "lightsout-cursor-2x2": Environment("lightsout", 2, "cursor", depths=(1, 2)),
+    "lightsout-cursor-2x2": Environment("lightsout", 2, "cursor", depths=(1, 3)),
     "lightsout-cursor-half": Environment("lightsout", 5, "cursor", {"half_fields": True}),
     "lightsout-cursor-5x5": _tiles(5, 0.0),
     "lightsout-cursor-7x7": _tiles(7, 0.0),
@@ -82,6 +82,20 @@ _WORDS = {"lightsout": "LightsOut", "lightsout3d": "LightsOut3D", "tileswap": "T
 def gym_id(name: str) -> str:
     """The Gymnasium id of a table entry: 'lightsout-cursor' is 'seads/LightsOutCursor-v0'."""
     return "seads/" + "".join(_WORDS.get(w, w.capitalize()) for w in name.split("-")) + "-v0"
+
+
+def register() -> None:
+    """Make every id known to Gymnasium, for `gymnasium.make` and `gymnasium.make_vec`."""
+    import gymnasium
+
+    for name in ENVIRONMENTS:
+        if gym_id(name) not in gymnasium.registry:
+            gymnasium.register(
+                id=gym_id(name),
+                entry_point="seads.envs.gym_env:SeadsEnv",
+                vector_entry_point="seads.envs.gym_vector:SeadsVectorEnv",
+                kwargs={"name": name},
+            )
 
 
 def make_env(
@@ -103,7 +117,7 @@ def make_env(
     has parameters of these names. Its module is looked for in the working directory too.
     """
     if num_envs < 1:
-        raise ValueError(f"num_envs is {num_envs}; it must be at least 1")
+        raise SeadsError(f"num_envs is {num_envs}; it must be at least 1")
     if ":" in name:
         return _make_own(name, num_envs, {"split": split, "depths": depths, "mode": mode}, options)
     entry = lookup(name)
@@ -119,12 +133,7 @@ def lookup(name: str) -> Environment:
     """The table's entry; an unknown name raises with the nearest known one."""
     if name in ENVIRONMENTS:
         return ENVIRONMENTS[name]
-    near = difflib.get_close_matches(name, ENVIRONMENTS, n=1, cutoff=0.4)
-    hint = f"; did you mean {near[0]!r}?" if near else ";"
-    raise ValueError(
-        f"unknown environment {name!r}{hint} choose from {', '.join(ENVIRONMENTS)}, "
-        "or module:factory for your own"
-    )
+    raise unknown("environment", name, [*ENVIRONMENTS, "module:factory"])
 
 
 def describe(name: str) -> dict[str, Any]:
@@ -151,7 +160,7 @@ def _check_options(name: str, make_body: Callable[..., Any], options: dict[str, 
     allowed = [p for p in inspect.signature(make_body).parameters if p not in {"num_envs", *fixed}]
     unknown = [option for option in options if option not in allowed]
     if unknown:
-        raise ValueError(
+        raise SeadsError(
             f"{name} has no option {unknown[0]!r}; choose from {', '.join(allowed) or 'none'}"
         )
 
@@ -163,15 +172,15 @@ def _make_own(
     module = _import_own(module_name, name)
     factory = getattr(module, factory_name, None)
     if not callable(factory):
-        raise ValueError(f"environment {name!r}: {module_name} has no function {factory_name!r}")
+        raise SeadsError(f"environment {name!r}: {module_name} has no function {factory_name!r}")
     parameters = inspect.signature(factory).parameters
     if wishes["mode"] == "task" and "mode" not in parameters:
-        raise ValueError(f"environment {name!r} has no task mode: its factory takes no 'mode'")
+        raise SeadsError(f"environment {name!r} has no task mode: its factory takes no 'mode'")
     heard = {key: value for key, value in wishes.items() if key in parameters and value is not None}
     env = factory(num_envs=num_envs, **heard, **options)
     missing = [a for a in ("spec", "reset", "resume", "step", "symbols") if not hasattr(env, a)]
     if missing:
-        raise ValueError(
+        raise SeadsError(
             f"environment {name!r}: the factory returned {type(env).__name__}, which lacks "
             f"{', '.join(missing)}; wrap a Gymnasium environment with seads.envs.wrap"
         )
@@ -190,7 +199,7 @@ def _import_own(module_name: str, name: str) -> Any:
     try:
         return importlib.import_module(module_name)
     except ModuleNotFoundError as error:
-        raise ValueError(
+        raise SeadsError(
             f"environment {name!r}: no module {error.name!r} is installed or in {here}"
         ) from error
     finally:
