@@ -1,0 +1,47 @@
+"""Boards as text that a person can type and read."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from jaxtyping import UInt8
+
+_WORD = re.compile(r"[^\s,/]+")
+_ROW_BREAK = re.compile(r"[\n/]")
+
+
+def read_fields(
+    text: str, size: int, read_word: Callable[[str, int], list[int]]
+) -> UInt8[np.ndarray, "fields"]:
+    """The field values of a size x size board.
+
+    Spaces and commas separate words; new lines and slashes separate rows. A text without
+    rows is the whole board. `read_word(word, position)` gives a word's values, with the
+    position counted from 1 for its error messages.
+    """
+    rows: list[list[int]] = []
+    start = 0
+    for line in _ROW_BREAK.split(text):
+        row: list[int] = []
+        for word in _WORD.finditer(line):
+            row += read_word(word.group(), start + word.start() + 1)
+        if row:
+            rows.append(row)
+        start += len(line) + 1
+    found = sum(map(len, rows))
+    if found != size * size:
+        raise ValueError(f"found {found} fields; a {size}x{size} board has {size * size}: {text!r}")
+    if len(rows) > 1:
+        for number, row in enumerate(rows, 1):
+            if len(row) != size:
+                raise ValueError(f"row {number} has {len(row)} fields; each row has {size}")
+    return np.array(sum(rows, []), np.uint8)
+
+
+def grid_rows(words: Sequence[str], size: int) -> str:
+    """The words as a grid, a line per row, aligned to the right."""
+    width = max(map(len, words))
+    cells = [word.rjust(width) for word in words]
+    return "\n".join(" ".join(cells[i : i + size]) for i in range(0, len(cells), size))

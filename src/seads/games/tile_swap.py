@@ -1,0 +1,179 @@
+"""TileSwap: swap chips on adjacent fields until they lie in ascending order."""
+
+from __future__ import annotations
+
+import numpy as np
+from jaxtyping import Bool, Float, Int, UInt8
+
+from seads.games.drawing import draw_by_moves
+from seads.games.game import NO_MOVE, Boards, Game, Split
+from seads.games.splits import SplitHash, canonical
+from seads.games.text import grid_rows, read_fields
+from seads.games.tile_swap_depths import (
+    LARGEST_EXACT,
+    TileSwapDepths,
+    adjacent_pairs,
+    tile_swap_depths,
+)
+from seads.games.validation import check_move, check_moves, check_size, check_split, check_values
+
+_LARGEST = 16  # 256 chips: the most that uint8 numbers
+_EDGE = 1e-9
+"""Distances this close to the limit are within it: rounding must not open cracks."""
+
+
+class TileSwap(Game):
+    """TileSwap on a square board of any size from 2 to 16; a board holds the chip on each field.
+
+    Bit `chip * num_fields + field` of the symbolic state says whether the chip lies on the
+    field. Moves swap neighbours in a row first, then neighbours in a column. A touch swaps
+    the pair whose shared edge has the nearest middle in L1 distance, if it is at most
+    half a field away (the rhombi of the paper's figure 1); elsewhere it does nothing.
+
+    Up to 3x3 start boards have the exact solution depth asked for. Larger boards start
+    from that many distinct random swaps, which may need fewer moves.
+    """
+
+    name = "tileswap"
+
+    def __init__(self, size: int = 3) -> None:
+        self.size = check_size(size, _LARGEST)
+        self.num_fields = self.size**2
+        self.num_bits = self.num_fields**2
+        self._pairs = adjacent_pairs(self.size)
+        self.num_moves = len(self._pairs)
+        self.goal = np.arange(self.num_fields, dtype=np.uint8)
+        rows, columns = np.divmod(self._pairs, self.size)
+        self._middles = np.stack([columns.mean(1) + 0.5, rows.mean(1) + 0.5], axis=1) / self.size
+        # field order after a move; the last row, the unchanged order, is what NO_MOVE = -1 picks
+        self._orders = np.tile(np.arange(self.num_fields), (self.num_moves + 1, 1))
+        for order, pair in zip(self._orders, self._pairs, strict=False):
+            order[pair] = pair[::-1]
+        self._split_hash = SplitHash(self.num_fields, self.num_fields)
+
+    def play(self, boards: Boards, moves: Int[np.ndarray, "rows"]) -> Boards:
+        check_moves(moves, self.num_moves)
+        return np.take_along_axis(boards, self._orders[moves], axis=1)
+
+    def move_at(
+        self, points: Float[np.ndarray, "rows 2"], boards: Boards
+    ) -> Int[np.ndarray, "rows"]:
+        points = np.where(np.isfinite(points), points, -1.0)
+        on_board = ((points >= 0) & (points <= 1)).all(axis=1)
+        distances = abs(points[:, None] - self._middles).sum(axis=2)
+        nearest = distances.argmin(axis=1)
+        close = distances.min(axis=1) <= 0.5 / self.size + _EDGE
+        return np.where(on_board & close, nearest, NO_MOVE)
+
+    def point_of(self, move: int) -> tuple[float, float]:
+        check_move(move, self.num_moves)
+        x, y = self._middles[move]
+        return float(x), float(y)
+
+    def to_bits(self, boards: Boards) -> Bool[np.ndarray, "rows bits"]:
+        return (boards[:, None, :] == self.goal[:, None]).reshape(len(boards), self.num_bits)
+
+    def from_bits(self, bits: Bool[np.ndarray, "rows bits"]) -> Boards:
+        check_values(bits, self.num_bits, 2)
+        placed = bits.reshape(-1, self.num_fields, self.num_fields).astype(bool)
+        wrong = (placed.sum(1) != 1).any(1) | (placed.sum(2) != 1).any(1)
+        if wrong.any():
+            raise ValueError(
+                f"the bits of row {wrong.argmax()} describe no board; "
+                "each chip lies on exactly one field and each field holds exactly one chip"
+            )
+        return placed.argmax(axis=1).astype(np.uint8)
+
+    def in_split(self, boards: Boards, split: Split) -> Bool[np.ndarray, "rows"]:
+        return self._split_hash.in_split(boards, split)
+
+    def draw(self, depths: Int[np.ndarray, "rows"], split: Split, seeds: np.ndarray) -> Boards:
+        if self.size > LARGEST_EXACT:
+            return draw_by_moves(self, depths, split, seeds)
+        return self._depths().board_sets.draw(depths, split, seeds)
+
+    def depth(self, boards: Boards) -> Int[np.ndarray, "rows"]:
+        """The exact solution depth of each board; up to 3x3, where a table holds all of them."""
+        table = self._depths()
+        self._check_chips(boards)
+        return table.depth(boards)
+
+    @property
+    def max_depth(self) -> int:
+        """The greatest depth that `draw` accepts."""
+        if self.size > LARGEST_EXACT:
+            return self.num_moves
+        return self._depths().board_sets.max_depth
+
+    def depth_counts(self, split: Split = "all") -> dict[int, int]:
+        """How many boards of the split there are of each solution depth; up to 3x3."""
+        check_split(split)
+        return self._depths().board_sets.depth_counts(split)
+
+    def solve(self, board: UInt8[np.ndarray, "fields"]) -> list[int]:
+        """A shortest list of moves that solves the board; up to 3x3."""
+        moves: list[int] = []
+        for _ in range(int(self.depth(board[None])[0])):
+            after = self.play(np.tile(board, (self.num_moves, 1)), np.arange(self.num_moves))
+            moves.append(int(self.depth(after).argmin()))
+            board = after[moves[-1]]
+        return moves
+
+    def check_feasible(self, board: UInt8[np.ndarray, "fields"]) -> None:
+        """Raises ValueError if a chip is missing; every permutation can be solved."""
+        self._check_chips(board[None])
+
+    def canonical(self, board: UInt8[np.ndarray, "fields"]) -> str:
+        """The comma-separated string that decides the split."""
+        return canonical(board)
+
+    def parse(self, text: str) -> UInt8[np.ndarray, "fields"]:
+        """Reads the chip on each field; up to 3x3 the digits may stand without separators."""
+        board = read_fields(text, self.size, self._read_chips)
+        self._check_chips(board[None])
+        return board
+
+    def format(self, board: UInt8[np.ndarray, "fields"]) -> str:
+        self._check_chips(board[None])
+        return grid_rows([str(chip) for chip in board], self.size)
+
+    def move_name(self, move: int) -> str:
+        check_move(move, self.num_moves)
+        (row, column), (row_2, column_2) = (divmod(int(f), self.size) for f in self._pairs[move])
+        return (
+            f"swap row {row + 1}, column {column + 1} with row {row_2 + 1}, column {column_2 + 1}"
+        )
+
+    def _depths(self) -> TileSwapDepths:
+        if self.size > LARGEST_EXACT:
+            raise ValueError(
+                f"exact depths are not available for TileSwap {self.size}x{self.size}; "
+                f"choose a size of at most {LARGEST_EXACT}"
+            )
+        return tile_swap_depths(self.size)
+
+    def _check_chips(self, boards: Boards) -> None:
+        check_values(boards, self.num_fields, self.num_fields)
+        wrong = (np.sort(boards, axis=1) != self.goal).any(axis=1)
+        if wrong.any():
+            counts = np.bincount(boards[wrong.argmax()], minlength=self.num_fields)
+            raise ValueError(
+                f"chip {counts.argmax()} lies on {counts.max()} fields and chip "
+                f"{counts.argmin()} on none; each of 0 to {self.num_fields - 1} lies on one"
+            )
+
+    def _read_chips(self, word: str, position: int) -> list[int]:
+        for i, character in enumerate(word):
+            if character not in "0123456789":
+                raise ValueError(
+                    f"unexpected {character!r} at position {position + i}; "
+                    f"write the chips 0 to {self.num_fields - 1} as numbers"
+                )
+        chips = list(map(int, word)) if self.num_fields <= 10 else [int(word[:9])]
+        for i, chip in enumerate(chips):
+            if chip >= self.num_fields:
+                raise ValueError(
+                    f"chip {chip} at position {position + i} does not exist; "
+                    f"chips are 0 to {self.num_fields - 1}"
+                )
+        return chips
