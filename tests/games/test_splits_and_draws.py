@@ -131,7 +131,7 @@ def test_impossible_draws_are_refused(game: Game, split: Split, depth: int, mess
 
 def test_large_board_draw_ends_where_the_set_is_empty():
     game = LightsOut(7)
-    empty = "test" if game.in_split(game.goal[None], "train")[0] else "train"
+    empty: Split = "test" if game.in_split(game.goal[None], "train")[0] else "train"
     with pytest.raises(ValueError, match="is 0 distinct moves from the goal"):
         game.draw(np.array([0]), empty, row_seeds(0, 1))
 

@@ -37,7 +37,7 @@ def read_fields(
         for number, row in enumerate(rows, 1):
             if len(row) != size:
                 raise ValueError(f"row {number} has {len(row)} fields; each row has {size}")
-    return np.array(sum(rows, []), np.uint8)
+    return np.array([value for row in rows for value in row], np.uint8)
 
 
 def grid_rows(words: Sequence[str], size: int) -> str:
