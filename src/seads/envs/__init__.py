@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from seads.envs.interface import EnvSpec as EnvSpec
     from seads.envs.interface import Manipulator as Manipulator
     from seads.envs.interface import Step as Step
+    from seads.envs.own import GymBatch as GymBatch
+    from seads.envs.own import wrap as wrap
     from seads.envs.registry import ENVIRONMENTS as ENVIRONMENTS
     from seads.envs.registry import describe as describe
     from seads.envs.registry import make_env as make_env
@@ -30,6 +32,8 @@ _HOMES = {
     "describe": "registry",
     "make_env": "registry",
     "register": "registry",
+    "GymBatch": "own",
+    "wrap": "own",
 }
 
 __all__ = sorted(_HOMES)

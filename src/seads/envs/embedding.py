@@ -92,9 +92,9 @@ class EmbeddedEnv:
 
     def reset(
         self,
-        seeds: UInt64[np.ndarray, "picked"],
-        rows: Int[np.ndarray, "picked"] | None = None,
-        symbols: Bool[np.ndarray, "picked bits"] | None = None,
+        seeds: np.ndarray,
+        rows: np.ndarray | None = None,
+        symbols: np.ndarray | None = None,
     ) -> Float32[np.ndarray, "rows obs"]:
         rows = check_rows(rows, self._everything)
         seeds = check_seeds(seeds, rows)
@@ -116,9 +116,7 @@ class EmbeddedEnv:
         self.manipulator.reset(rows, self._uniforms(streams.fork(seeds, _POSE)))
         return self._begin(rows)
 
-    def resume(
-        self, rows: Int[np.ndarray, "picked"] | None = None
-    ) -> Float32[np.ndarray, "rows obs"]:
+    def resume(self, rows: np.ndarray | None = None) -> Float32[np.ndarray, "rows obs"]:
         if self.mode == "task":
             raise ValueError("resume starts the next skill; a task runs on by itself")
         rows = check_rows(rows, self._everything)
@@ -129,8 +127,8 @@ class EmbeddedEnv:
 
     def step(
         self,
-        actions: Float[np.ndarray, "rows act"],
-        active: Bool[np.ndarray, "rows"] | None = None,
+        actions: np.ndarray,
+        active: np.ndarray | None = None,
     ) -> Step:
         running = self._started & ~(self._terminated | self._truncated)
         rows, actions = check_actions(actions, active, running, self._low, self._high)

@@ -1,4 +1,7 @@
-"""What a caller asks of a batched environment, checked before anything changes."""
+"""What a caller asks of a batched environment, checked before anything changes.
+
+Arguments are arrays of any shape and type here: finding the wrong ones is the purpose.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,7 @@ _ROUNDING = 1e-5
 
 
 def check_rows(
-    rows: Int[np.ndarray, "picked"] | None, everything: Int[np.ndarray, "rows"]
+    rows: np.ndarray | None, everything: Int[np.ndarray, "rows"]
 ) -> Int[np.ndarray, "picked"]:
     """The picked row numbers, all of them by default; raises on unknown or repeated rows."""
     if rows is None:
@@ -29,9 +32,7 @@ def check_rows(
     return given
 
 
-def check_seeds(
-    seeds: UInt64[np.ndarray, "picked"], rows: Int[np.ndarray, "picked"]
-) -> UInt64[np.ndarray, "picked"]:
+def check_seeds(seeds: np.ndarray, rows: Int[np.ndarray, "picked"]) -> UInt64[np.ndarray, "picked"]:
     """A seed per picked row."""
     given = np.asarray(seeds)
     if given.shape != (len(rows),):
@@ -44,7 +45,7 @@ def check_seeds(
 
 
 def check_symbols(
-    symbols: Bool[np.ndarray, "picked bits"], rows: Int[np.ndarray, "picked"], num_bits: int
+    symbols: np.ndarray, rows: Int[np.ndarray, "picked"], num_bits: int
 ) -> Bool[np.ndarray, "picked bits"]:
     """A symbol per picked row; 0 and 1 count as bits."""
     given = np.asarray(symbols)
@@ -56,8 +57,8 @@ def check_symbols(
 
 
 def check_actions(
-    actions: Float[np.ndarray, "rows act"],
-    active: Bool[np.ndarray, "rows"] | None,
+    actions: np.ndarray,
+    active: np.ndarray | None,
     running: Bool[np.ndarray, "rows"],
     low: Float[np.ndarray, "act"],
     high: Float[np.ndarray, "act"],
