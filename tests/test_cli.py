@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -134,8 +135,10 @@ def test_interrupt_exits_130(command: Any) -> None:
 
 @pytest.mark.parametrize("arguments", [["--help"], ["envs"], ["envs", "--json"]])
 def test_a_closed_pipe_is_quiet(arguments: list[str]) -> None:
+    # Buffered, as for a user: what is left in the buffer meets the closed pipe only at the end.
+    environment = {k: v for k, v in os.environ.items() if k != "PYTHONUNBUFFERED"}
     with subprocess.Popen(
-        [SEADS, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        [SEADS, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment
     ) as process:
         assert process.stdout is not None
         assert process.stderr is not None

@@ -1,9 +1,11 @@
-"""`seads envs`: the environments one can train on, as a table or as JSON."""
+"""`seads envs`: the environments one can train on, as a table, as JSON and as pictures."""
 
 from __future__ import annotations
 
 import sys
+from contextlib import closing
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 COLUMNS = {
@@ -26,6 +28,8 @@ class Options:
 
     json: bool = False
     """Print a JSON list instead of a table."""
+    pictures: Path | None = None
+    """Write a picture of each environment, NAME.png, into this directory."""
 
 
 def run(options: Options) -> list[dict[str, Any]]:
@@ -35,7 +39,28 @@ def run(options: Options) -> list[dict[str, Any]]:
     found = [describe(name) for name in ENVIRONMENTS]
     if not options.json:
         _print_table(found)
+    if options.pictures is not None:
+        options.pictures.mkdir(parents=True, exist_ok=True)
+        for one in found:
+            picture = options.pictures / f"{one['name']}.png"
+            _draw(one["name"], picture)
+            one["picture"] = str(picture)
+        print(f"{len(found)} pictures in {options.pictures}")
     return found
+
+
+def _draw(name: str, picture: Path) -> None:
+    """Write how an environment looks at the start of an episode."""
+    from PIL import Image
+
+    from seads.envs import make_env
+    from seads.envs.render import Renderer
+    from seads.streams import row_seeds
+
+    with closing(make_env(name)) as env:
+        env.reset(row_seeds(0, 1))
+        with closing(Renderer(env)) as renderer:
+            Image.fromarray(renderer.frame(0)).save(picture)
 
 
 def _print_table(found: list[dict[str, Any]]) -> None:
