@@ -23,6 +23,7 @@ from seads.errors import SeadsError, unknown
 
 COMMANDS: dict[str, tuple[str, str]] = {
     "envs": ("seads.commands.envs:run", "what can be trained on"),
+    "train": ("seads.commands.train:run", "learn skills and what they do; resume a run"),
 }
 
 # Which extra of the package brings an optional library.

@@ -1,0 +1,123 @@
+"""Episodes, and the buffer that remembers them: the newest all, of the older ones the telling."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+
+import numpy as np
+from jaxtyping import Bool, Float32, Int
+
+
+@dataclass(frozen=True)
+class Episodes:
+    """Skill episodes as arrays; beyond its `lengths` a row of the time axis means nothing."""
+
+    observations: Float32[np.ndarray, "episodes steps_plus_1 obs"]
+    actions: Float32[np.ndarray, "episodes steps act"]
+    """In [-1, 1], as the policy gives them."""
+    lengths: Int[np.ndarray, "episodes"]
+    skills: Int[np.ndarray, "episodes"]
+    before: Bool[np.ndarray, "episodes bits"]
+    """z_0"""
+    after: Bool[np.ndarray, "episodes bits"]
+    """z_T"""
+    moves: Int[np.ndarray, "episodes"]
+    """Ground truth for metrics; nothing learns from it."""
+
+    def __len__(self) -> int:
+        return len(self.lengths)
+
+    @property
+    def changed(self) -> Bool[np.ndarray, "episodes"]:
+        """Where the symbol changed."""
+        return (self.before != self.after).any(1)
+
+    def pick(self, index: np.ndarray) -> Episodes:
+        """A copy of some episodes."""
+        return Episodes(**{f.name: getattr(self, f.name)[index] for f in fields(self)})
+
+
+class EpisodeBuffer:
+    """A fixed number of episodes: always the newest `recent`, and older ones as they last.
+
+    When full, the oldest episode of the most frequent effect class gives way (the oldest of
+    all if not `balanced`), so that rare effects stay. The class of an episode is whatever
+    `classify` was last told: the skill that the model finds most likely, or "unchanged".
+    """
+
+    def __init__(self, capacity: int, recent: int, num_classes: int, balanced: bool):
+        self.capacity, self.recent, self.balanced = capacity, recent, balanced
+        self.num_classes = num_classes
+        self.stored: Episodes | None = None
+        self.order = np.full(capacity, -1, np.int64)
+        """When each slot was filled; -1 where it never was."""
+        self.classes = np.zeros(capacity, np.int32)
+        self.added = 0
+
+    def __len__(self) -> int:
+        return min(self.added, self.capacity)
+
+    def add(self, episodes: Episodes) -> None:
+        """Store new episodes; they count as unclassified (class 0) until told otherwise."""
+        if self.stored is None:
+            self.stored = Episodes(
+                **{
+                    f.name: np.zeros(
+                        (self.capacity, *getattr(episodes, f.name).shape[1:]),
+                        getattr(episodes, f.name).dtype,
+                    )
+                    for f in fields(episodes)
+                }
+            )
+        slots = self._free_slots(len(episodes))
+        for field in fields(episodes):
+            getattr(self.stored, field.name)[slots] = getattr(episodes, field.name)
+        self.order[slots] = self.added + np.arange(len(episodes))
+        self.classes[slots] = 0
+        self.added += len(episodes)
+
+    def _free_slots(self, count: int) -> Int[np.ndarray, "count"]:
+        unused = np.flatnonzero(self.order < 0)[:count]
+        missing = count - len(unused)
+        if missing == 0:
+            return unused
+        # the newest stay whatever their class: they are learned from in every epoch
+        protected = self.added - max(self.recent - count, 0)
+        candidates = np.flatnonzero((self.order >= 0) & (self.order < protected))
+        candidates = candidates[np.argsort(self.order[candidates])]
+        if not self.balanced:
+            return np.concatenate([unused, candidates[:missing]])
+        queues = [list(candidates[self.classes[candidates] == c][::-1]) for c in range(self.num_classes)]
+        chosen = []
+        for _ in range(missing):
+            fullest = max(queues, key=len)
+            chosen.append(fullest.pop())
+        return np.concatenate([unused, np.array(chosen, np.int64)])
+
+    def newest(self) -> Int[np.ndarray, "recent"]:
+        """Slots of the newest episodes, oldest first."""
+        used = np.flatnonzero(self.order >= self.added - self.recent)
+        used = used[self.order[used] >= 0]
+        return used[np.argsort(self.order[used])]
+
+    def sample(self, count: int, rng: np.random.Generator) -> Int[np.ndarray, "count"]:
+        """Slots drawn uniformly with replacement from all that is stored."""
+        return np.flatnonzero(self.order >= 0)[rng.integers(len(self), size=count)]
+
+    def classify(self, slots: Int[np.ndarray, "n"], classes: Int[np.ndarray, "n"]) -> None:
+        """Remember what the model now thinks of some episodes."""
+        self.classes[slots] = classes
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        """The whole state as named arrays, for a checkpoint."""
+        state = {"order": self.order, "classes": self.classes, "added": np.array(self.added)}
+        if self.stored is not None:
+            state |= {f"stored.{f.name}": getattr(self.stored, f.name) for f in fields(self.stored)}
+        return state
+
+    def restore(self, state: dict[str, np.ndarray]) -> None:
+        """Take over what `arrays` gave."""
+        self.order, self.classes = state["order"].copy(), state["classes"].copy()
+        self.added = int(state["added"])
+        stored = {k.removeprefix("stored."): v.copy() for k, v in state.items() if "." in k}
+        self.stored = Episodes(**stored) if stored else None

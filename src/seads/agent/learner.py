@@ -1,0 +1,249 @@
+"""The SEADS learner: one epoch from stored episodes to a better policy and skill model."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+import optax
+from jaxtyping import Array, Bool, Float, Int
+
+from seads.agent import sac
+from seads.agent.buffer import EpisodeBuffer, Episodes
+from seads.agent.networks import SkillPolicy, make_critics, make_policy
+from seads.agent.relabel import relabel
+from seads.agent.reward import clipped_posterior, skill_reward
+from seads.agent.settings import AgentSettings
+from seads.agent.skill_model import Discriminator, ForwardModel
+
+ADAM = optax.scale_by_adam()
+
+
+class LearnerState(eqx.Module):
+    """All that learning changes, as one pytree."""
+
+    sac: sac.SACState
+    model: ForwardModel | Discriminator
+    model_optimiser: Any
+    average: SkillPolicy
+    """The policy averaged over epochs: steadier than the policy, and the one that is shipped."""
+
+
+class Batches(NamedTuple):
+    """An epoch's material: a leading axis of update steps, drawn on the host."""
+
+    before: Bool[Array, "model_steps model_batch bits"]
+    model_skills: Int[Array, "model_steps model_batch"]
+    after: Bool[Array, "model_steps model_batch bits"]
+    observations: Float[Array, "sac_steps sac_batch obs"]
+    next_observations: Float[Array, "sac_steps sac_batch obs"]
+    actions: Float[Array, "sac_steps sac_batch act"]
+    rewards: Float[Array, "sac_steps sac_batch"]
+    discounts: Float[Array, "sac_steps sac_batch"]
+    sac_skills: Int[Array, "sac_steps sac_batch"]
+
+
+@dataclass(frozen=True)
+class Shapes:
+    """What of an environment the networks must fit."""
+
+    observation_size: int
+    action_size: int
+    num_bits: int
+    num_skills: int
+
+
+def initial_state(shapes: Shapes, settings: AgentSettings, seed: int) -> LearnerState:
+    """Fresh networks and optimisers."""
+    k_policy, k_critics, k_model = jax.random.split(jax.random.key(seed), 3)
+    inputs = shapes.observation_size + shapes.num_skills
+    policy = make_policy(inputs, shapes.action_size, settings.hidden, k_policy)
+    critics = make_critics(
+        inputs,
+        shapes.action_size,
+        settings.hidden,
+        k_critics,
+        settings.layer_norm,
+        settings.critics,
+    )
+    kind = ForwardModel if settings.algorithm == "seads" else Discriminator
+    model = kind(shapes.num_bits, shapes.num_skills, settings.model_hidden, k_model)
+    return LearnerState(
+        sac.make_state(policy, critics, ADAM),
+        model,
+        ADAM.init(eqx.filter(model, eqx.is_array)),
+        jax.tree.map(jnp.copy, policy),
+    )
+
+
+@eqx.filter_jit
+def evidence(
+    model: ForwardModel | Discriminator,
+    before: Bool[Array, "n bits"],
+    after: Bool[Array, "n bits"],
+) -> tuple[Float[Array, "n skills"], Float[Array, "n"]]:
+    """The model's view of some transitions, compiled for a few sizes of n."""
+    return model.evidence(before, after)
+
+
+@eqx.filter_jit
+def learn(
+    state: LearnerState,
+    batches: Batches,
+    key: Array,
+    learning_rate: Float[Array, ""],
+    settings: AgentSettings,
+) -> tuple[LearnerState, dict[str, Float[Array, ""]]]:
+    """All updates of an epoch: the skill model's, then soft actor-critic's, then the average."""
+
+    def model_step(carry, batch):
+        model, optimiser = carry
+        loss, gradient = eqx.filter_value_and_grad(lambda m: m.loss(*batch))(model)
+        return sac.descend(model, gradient, optimiser, ADAM, settings.model_learning_rate), loss
+
+    (model, model_optimiser), model_loss = scan(
+        model_step,
+        (state.model, state.model_optimiser),
+        (batches.before, batches.model_skills, batches.after),
+    )
+
+    num_skills = state.model.num_skills
+
+    def sac_step(carry, inputs):
+        observations, next_observations, actions, rewards, discounts, skills, noise = inputs
+        onehot = jax.nn.one_hot(skills, num_skills)
+        transitions = sac.Transitions(
+            jnp.concatenate([observations, onehot], -1),
+            actions,
+            rewards,
+            jnp.concatenate([next_observations, onehot], -1),
+            discounts,
+        )
+        return sac.update(
+            carry, transitions, noise, ADAM, learning_rate, settings.alpha, settings.tau
+        )
+
+    steps, batch, action_size = batches.actions.shape
+    noise = jax.random.normal(key, (steps, 2, batch, action_size))
+    sac_state, sac_metrics = scan(sac_step, state.sac, (*batches[3:], noise))
+
+    average = sac.move_towards(state.average, sac_state.policy, settings.average_rate)
+    metrics = {name: value.mean() for name, value in sac_metrics._asdict().items()}
+    metrics["model_loss"] = model_loss.mean()
+    return LearnerState(sac_state, model, model_optimiser, average), metrics
+
+
+def scan(step, carry, xs):
+    """`jax.lax.scan` for a carry that holds modules with static fields."""
+    arrays, static = eqx.partition(carry, eqx.is_array)
+
+    def array_step(arrays, x):
+        carry, y = step(eqx.combine(arrays, static), x)
+        return eqx.filter(carry, eqx.is_array), y
+
+    arrays, ys = jax.lax.scan(array_step, arrays, xs)
+    return eqx.combine(arrays, static), ys
+
+
+def score(
+    model: ForwardModel | Discriminator, episodes: Episodes, block: int = 128
+) -> tuple[Float[np.ndarray, "episodes skills"], Float[np.ndarray, "episodes"]]:
+    """`evidence` for every episode; a transition that occurs twice is computed once.
+
+    Padded to a multiple of `block`, so that only a few sizes are ever compiled.
+    """
+    packed = np.packbits(np.concatenate([episodes.before, episodes.after], 1), axis=1)
+    keys = packed.view([("", f"V{packed.shape[1]}")])[:, 0]
+    _, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
+    padded = np.resize(first, -(-len(first) // block) * block)
+    posterior, novelty = evidence(model, episodes.before[padded], episodes.after[padded])
+    return np.asarray(posterior)[inverse], np.asarray(novelty)[inverse]
+
+
+def draw_batches(
+    model: ForwardModel | Discriminator,
+    buffer: EpisodeBuffer,
+    settings: AgentSettings,
+    rng: np.random.Generator,
+) -> tuple[Batches, dict[str, float]]:
+    """Draw, score, relabel and reward episodes, and cut them into an epoch's batches.
+
+    One pass of the skill model serves both relabellings and the reward.
+    """
+    assert buffer.stored is not None
+    newest = buffer.newest()
+    drawn = buffer.sample(settings.sampled_episodes * (1 if settings.shared_sample else 2), rng)
+    slots = np.concatenate([newest, drawn])
+    episodes = buffer.stored.pick(slots)
+    posterior, novelty = score(model, episodes)
+    clipped = clipped_posterior(posterior)
+    changed = episodes.changed
+    num_skills = posterior.shape[1]
+    buffer.classify(slots, np.where(changed, posterior.argmax(1), num_skills))
+
+    for_model = np.arange(len(newest) + settings.sampled_episodes)
+    for_sac = for_model.copy()
+    if not settings.shared_sample:
+        for_sac[len(newest) :] += settings.sampled_episodes
+
+    model_skills = relabel(
+        clipped[for_model],
+        episodes.skills[for_model],
+        rng.random(len(for_model)) < settings.relabel_model,
+    )
+    eligible = (rng.random(len(for_sac)) < settings.relabel_sac) & changed[for_sac]
+    sac_skills = relabel(clipped[for_sac], episodes.skills[for_sac], eligible)
+    rewards = skill_reward(
+        posterior[for_sac],
+        novelty[for_sac],
+        sac_skills,
+        changed[for_sac],
+        second_best=settings.second_best,
+        novelty_bonus=settings.novelty_bonus,
+        clip_novelty=settings.clip_novelty,
+    )
+
+    pick = rng.integers(len(for_model), size=(settings.model_steps, settings.model_batch))
+    episode, step = draw_transitions(
+        episodes.lengths[for_sac], (settings.sac_steps, settings.sac_batch), rng
+    )
+    left = episodes.lengths[for_sac][episode] - step
+    ahead = np.minimum(left, settings.n_step)
+    ended = ahead == left
+    # the reward comes with the last step: seen from here it is discounted by the steps between
+    returns = np.where(ended, settings.gamma ** (ahead - 1) * rewards[episode], 0.0)
+    discounts = np.where(ended, 0.0, settings.gamma**ahead)
+    batches = Batches(
+        episodes.before[for_model][pick],
+        model_skills[pick],
+        episodes.after[for_model][pick],
+        episodes.observations[for_sac[episode], step],
+        episodes.observations[for_sac[episode], step + ahead],
+        episodes.actions[for_sac[episode], step],
+        returns.astype(np.float32),
+        discounts.astype(np.float32),
+        sac_skills[episode],
+    )
+    recent = slice(0, len(newest))
+    as_meant = posterior[recent].argmax(1) == episodes.skills[recent]
+    return batches, {
+        "reward": float(rewards.mean()),
+        "changed": float(changed[recent].mean()),
+        "skill_success": float((as_meant & changed[recent]).mean()),
+        "novelty": float(novelty[for_sac][changed[for_sac]].mean()) if changed.any() else 0.0,
+        "relabelled": float((sac_skills != episodes.skills[for_sac]).mean()),
+    }
+
+
+def draw_transitions(
+    lengths: Int[np.ndarray, "episodes"], shape: tuple[int, ...], rng: np.random.Generator
+) -> tuple[Int[np.ndarray, "*shape"], Int[np.ndarray, "*shape"]]:
+    """Uniform over all transitions: the episode and the step of each."""
+    ends = np.cumsum(lengths)
+    flat = rng.integers(ends[-1], size=shape)
+    episode = np.searchsorted(ends, flat, side="right")
+    return episode, flat - (ends - lengths)[episode]

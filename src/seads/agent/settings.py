@@ -1,0 +1,213 @@
+"""Every number of the learner, and the named presets that set them."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+from typing import Any
+
+from seads.errors import SeadsError, unknown
+
+
+@dataclass(frozen=True)
+class AgentSettings:
+    """All that shapes what a SEADS (or VIC) agent learns; the defaults are the default preset."""
+
+    algorithm: str = "seads"
+    """seads learns a symbolic forward model; vic a skill discriminator in its place."""
+    num_skills: int = 0
+    """K; 0 takes the number of moves of the environment's game."""
+
+    hidden: tuple[int, ...] = (256, 256)
+    """Hidden layers of policy and critics."""
+    layer_norm: bool = False
+    """Normalise the hidden layers of the critics."""
+    critics: int = 2
+    """How many critics; the smallest value counts."""
+    alpha: float = 0.1
+    """Entropy weight of soft actor-critic."""
+    gamma: float = 0.99
+    """Discount a step."""
+    n_step: int = 1
+    """Steps of an episode that a critic's target looks ahead before it bootstraps."""
+    tau: float = 0.005
+    """How far the target critics move to the critics an update."""
+    learning_rate: float = 3e-4
+    """Adam's rate for policy and critics."""
+    learning_rate_end: float = 3e-4
+    """The rate at the end of the run; falls linearly over the last half."""
+    sac_steps: int = 32
+    """Updates of policy and critics an epoch."""
+    sac_batch: int = 128
+    """Transitions an update."""
+
+    model_hidden: tuple[int, ...] = (256, 256)
+    """Hidden layers of the skill model."""
+    model_learning_rate: float = 1e-3
+    """Adam's rate for the skill model."""
+    model_steps: int = 16
+    """Updates of the skill model an epoch."""
+    model_batch: int = 128
+    """Episodes an update of the skill model."""
+
+    second_best: bool = True
+    """Second-best normalisation of the reward."""
+    novelty_bonus: bool = True
+    """Reward transitions that the model expects of no skill."""
+    clip_novelty: bool = True
+    """Keep the novelty bonus in [0, log K]."""
+    relabel_model: float = 1.0
+    """Share of the episodes that may be relabelled for the skill model."""
+    relabel_sac: float = 0.5
+    """Share of the changed episodes that may be relabelled for soft actor-critic."""
+
+    episodes_per_epoch: int = 32
+    """Episodes collected an epoch, one in each row of the environment."""
+    recent_episodes: int = 256
+    """Newest episodes, all of which are learned from in every epoch."""
+    buffer_episodes: int = 2048
+    """Episodes in the long-term buffer."""
+    sampled_episodes: int = 256
+    """Episodes drawn from the long-term buffer an epoch, with replacement."""
+    balanced_buffer: bool = True
+    """Evict the oldest episode of the most frequent effect instead of the oldest of all."""
+    shared_sample: bool = True
+    """Model and policy learn from one draw of episodes an epoch instead of a draw each."""
+
+    noisy_episodes: float = 0.25
+    """Share of the collected episodes with correlated exploration noise on the actions."""
+    noise_scale: float = 0.5
+    """Standard deviation of that noise, in units of half the action range."""
+    noise_correlation: float = 0.85
+    """How much of the noise carries over to the next step."""
+    average_rate: float = 0.02
+    """How far the averaged policy, which is the one shipped, moves to the policy an epoch; 1: no average."""
+    act_with_average: bool = False
+    """Collect with the averaged policy."""
+
+    def __post_init__(self) -> None:
+        def demand(condition: bool, name: str, allowed: str) -> None:
+            if not condition:
+                raise SeadsError(f"{name}={getattr(self, name)!r}; allowed: {allowed}")
+
+        demand(self.algorithm in ("seads", "vic"), "algorithm", "seads, vic")
+        demand(self.num_skills == 0 or self.num_skills >= 2, "num_skills", "2 or more, or 0 for the game's")
+        for name in ("hidden", "model_hidden"):
+            sizes = getattr(self, name)
+            demand(len(sizes) >= 1 and all(n >= 1 for n in sizes), name, "one or more positive sizes")
+        for name in ("critics", "n_step", "sac_steps", "sac_batch", "model_steps", "model_batch"):
+            demand(getattr(self, name) >= 1, name, "1 or more")
+        for name in ("episodes_per_epoch", "recent_episodes", "buffer_episodes"):
+            demand(getattr(self, name) >= 1, name, "1 or more")
+        demand(self.sampled_episodes >= 0, "sampled_episodes", "0 or more")
+        demand(self.alpha >= 0, "alpha", "0 or more")
+        for name in ("learning_rate", "learning_rate_end", "model_learning_rate"):
+            demand(getattr(self, name) > 0, name, "above 0")
+        for name in ("gamma", "relabel_model", "relabel_sac", "noisy_episodes", "noise_correlation"):
+            demand(0 <= getattr(self, name) <= 1, name, "0 to 1")
+        for name in ("tau", "average_rate"):
+            demand(0 < getattr(self, name) <= 1, name, "above 0, up to 1")
+        demand(self.noise_scale >= 0, "noise_scale", "0 or more")
+        demand(
+            self.buffer_episodes >= self.recent_episodes,
+            "buffer_episodes",
+            f"recent_episodes ({self.recent_episodes}) or more",
+        )
+        demand(
+            self.recent_episodes >= self.episodes_per_epoch,
+            "recent_episodes",
+            f"episodes_per_epoch ({self.episodes_per_epoch}) or more",
+        )
+        demand(
+            not (self.algorithm == "vic" and self.novelty_bonus),
+            "novelty_bonus",
+            "False with algorithm='vic', whose discriminator knows no novelty",
+        )
+
+    @property
+    def warmup_episodes(self) -> int:
+        """Learning starts once this many episodes are stored."""
+        return self.recent_episodes
+
+
+# paper S.8: the loop as published; hidden 512, 16 SAC steps, 4 model steps of 32
+PAPER: dict[str, Any] = dict(
+    hidden=(512, 512),
+    sac_steps=16,
+    model_steps=4,
+    model_batch=32,
+    clip_novelty=False,
+    balanced_buffer=False,
+    shared_sample=False,
+    noisy_episodes=0.0,
+    average_rate=1.0,
+)
+_VIC: dict[str, Any] = PAPER | dict(
+    algorithm="vic", novelty_bonus=False, second_best=False, relabel_model=0.0, relabel_sac=0.0
+)
+
+PRESETS: dict[str, dict[str, Any]] = {
+    "default": {},
+    "paper": PAPER,
+    "no-second-best": PAPER | dict(second_best=False),
+    "no-novelty": PAPER | dict(novelty_bonus=False),
+    "no-relabelling": PAPER | dict(relabel_model=0.0, relabel_sac=0.0),
+    "no-model-relabelling": PAPER | dict(relabel_model=0.0),
+    "no-sac-relabelling": PAPER | dict(relabel_sac=0.0),
+    "more-skills": PAPER,
+    "vic": _VIC,
+    "vic-sbn": _VIC | dict(second_best=True),
+    "vic-rl": _VIC | dict(relabel_model=1.0, relabel_sac=0.5),
+    "vic-sbn-rl": _VIC | dict(second_best=True, relabel_model=1.0, relabel_sac=0.5),
+}
+"""What each preset changes; the ablations are the paper's, on the paper's loop."""
+
+MANIPULATORS: dict[str, dict[str, Any]] = {
+    "cursor": dict(alpha=0.1),
+    "reacher": dict(alpha=0.01),
+    "jaco": dict(alpha=0.01),
+}
+"""What the paper sets for each manipulator (S.8.4)."""
+
+MORE_SKILLS = {25: 30, 12: 15}
+"""K of the preset more-skills for the games of the paper, by their number of moves."""
+
+
+def preset(name: str = "default", manipulator: str = "", num_moves: int | None = None) -> AgentSettings:
+    """The settings of a named preset for a manipulator."""
+    if name not in PRESETS:
+        raise unknown("preset", name, PRESETS)
+    values = MANIPULATORS.get(manipulator, {}) | PRESETS[name]
+    if name == "more-skills":
+        if num_moves is None:
+            raise SeadsError("preset 'more-skills' needs an environment whose moves are known")
+        values = values | dict(num_skills=MORE_SKILLS.get(num_moves, round(1.2 * num_moves)))
+    return AgentSettings(**values)
+
+
+def changes(values: dict[str, Any]) -> dict[str, Any]:
+    """Named values as fields of `AgentSettings`; unknown names and wrong types raise."""
+    fields = {field.name: field for field in dataclasses.fields(AgentSettings)}
+    result = {}
+    for name, value in values.items():
+        if name not in fields:
+            raise unknown("setting", name, fields)
+        default = fields[name].default
+        if isinstance(default, tuple):
+            value = tuple(value) if isinstance(value, list | tuple) else (value,)
+            fits = all(type(v) is int for v in value)
+        elif isinstance(default, float):
+            fits = isinstance(value, int | float) and not isinstance(value, bool)
+            value = float(value) if fits else value
+        else:
+            fits = type(value) is type(default)
+        if not fits:
+            kind = "integers" if isinstance(default, tuple) else type(default).__name__
+            raise SeadsError(f"setting {name}={value!r}; allowed: {kind}, such as {default!r}")
+        result[name] = value
+    return result
+
+
+def from_dict(values: dict[str, Any]) -> AgentSettings:
+    """Settings as read from JSON."""
+    return AgentSettings(**changes(values))

@@ -1,0 +1,120 @@
+"""What tells skills apart: the symbolic forward model, or VIC's discriminator in its place."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
+
+from seads.agent.networks import MLP
+
+
+class SkillModel(Protocol):
+    """A trainable belief about which skill brought a board from z_0 to z_T."""
+
+    num_skills: int
+
+    def evidence(
+        self, before: Bool[Array, "batch bits"], after: Bool[Array, "batch bits"]
+    ) -> tuple[Float[Array, "batch skills"], Float[Array, "batch"]]:
+        """log q(k | z_0, z_T) for every skill, and how novel the transition is."""
+        ...
+
+    def loss(
+        self,
+        before: Bool[Array, "batch bits"],
+        skills: Int[Array, "batch"],
+        after: Bool[Array, "batch bits"],
+    ) -> Float[Array, ""]:
+        """Mean negative log-likelihood over the batch."""
+        ...
+
+
+class ForwardModel(eqx.Module):
+    """q_theta(z_T | z_0, k): each bit flips on its own with probability f_theta(z_0, k).
+
+    Predicting flips, not values, is easy where a skill's effect does not depend on the board.
+    """
+
+    mlp: MLP
+    num_skills: int = eqx.field(static=True)
+
+    def __init__(self, num_bits: int, num_skills: int, hidden: tuple[int, ...], key: PRNGKeyArray):
+        self.mlp = MLP((num_bits + num_skills, *hidden, num_bits), key)
+        self.num_skills = num_skills
+
+    def flip_logits(
+        self, before: Bool[Array, "batch bits"], skills: Int[Array, "batch"]
+    ) -> Float[Array, "batch bits"]:
+        """Logits of the probability that each bit of z_0 toggles."""
+        return self.mlp(
+            jnp.concatenate([before.astype(jnp.float32), jax.nn.one_hot(skills, self.num_skills)], -1)
+        )
+
+    def all_flip_logits(
+        self, before: Bool[Array, "batch bits"]
+    ) -> Float[Array, "batch skills bits"]:
+        """`flip_logits` for every skill; the part of the first layer that sees z_0 is shared."""
+        first, *rest = self.mlp.layers
+        num_bits = before.shape[1]
+        board = before.astype(jnp.float32) @ first.weight[:num_bits] + first.bias
+        x = jax.nn.relu(board[:, None] + first.weight[num_bits:])
+        x = x.reshape(-1, x.shape[-1])
+        for layer in rest[:-1]:
+            x = jax.nn.relu(layer(x))
+        return rest[-1](x).reshape(before.shape[0], self.num_skills, num_bits)
+
+    def log_likelihoods(
+        self, before: Bool[Array, "batch bits"], after: Bool[Array, "batch bits"]
+    ) -> Float[Array, "batch skills"]:
+        """log q_theta(z_T | z_0, k) for every skill k."""
+        sign = jnp.where(before ^ after, 1.0, -1.0)
+        return jax.nn.log_sigmoid(self.all_flip_logits(before) * sign[:, None]).sum(-1)
+
+    def evidence(
+        self, before: Bool[Array, "batch bits"], after: Bool[Array, "batch bits"]
+    ) -> tuple[Float[Array, "batch skills"], Float[Array, "batch"]]:
+        """Skill posterior by Bayes' rule with uniform p(k); novelty is -max_k log q(z_T | z_0, k)."""
+        likelihoods = self.log_likelihoods(before, after)
+        return jax.nn.log_softmax(likelihoods, -1), -likelihoods.max(-1)
+
+    def loss(
+        self,
+        before: Bool[Array, "batch bits"],
+        skills: Int[Array, "batch"],
+        after: Bool[Array, "batch bits"],
+    ) -> Float[Array, ""]:
+        """Mean of -log q_theta(z_T | z_0, k)."""
+        sign = jnp.where(before ^ after, 1.0, -1.0)
+        return -jax.nn.log_sigmoid(self.flip_logits(before, skills) * sign).sum(-1).mean()
+
+
+class Discriminator(eqx.Module):
+    """VIC: q_theta(k | z_0, z_T) directly, on [z_0, z_T, z_0 xor z_T]; knows no novelty."""
+
+    mlp: MLP
+    num_skills: int = eqx.field(static=True)
+
+    def __init__(self, num_bits: int, num_skills: int, hidden: tuple[int, ...], key: PRNGKeyArray):
+        self.mlp = MLP((3 * num_bits, *hidden, num_skills), key)
+        self.num_skills = num_skills
+
+    def evidence(
+        self, before: Bool[Array, "batch bits"], after: Bool[Array, "batch bits"]
+    ) -> tuple[Float[Array, "batch skills"], Float[Array, "batch"]]:
+        """The network's own posterior; novelty is zero."""
+        inputs = jnp.concatenate([before, after, before ^ after], -1).astype(jnp.float32)
+        return jax.nn.log_softmax(self.mlp(inputs), -1), jnp.zeros(before.shape[0])
+
+    def loss(
+        self,
+        before: Bool[Array, "batch bits"],
+        skills: Int[Array, "batch"],
+        after: Bool[Array, "batch bits"],
+    ) -> Float[Array, ""]:
+        """Mean of -log q_theta(k | z_0, z_T)."""
+        posterior, _ = self.evidence(before, after)
+        return -jnp.take_along_axis(posterior, skills[:, None], 1).mean()

@@ -1,0 +1,116 @@
+"""Checkpoints that survive: written aside, read back and compared, then renamed into place."""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import json
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from seads.agent.arrays import read_arrays, write_arrays
+from seads.errors import SeadsError
+
+RESUMABLE = "learner.safetensors"
+MANIFEST = "manifest.json"
+
+
+def write_checkpoint(
+    home: Path,
+    env_steps: int,
+    arrays: dict[str, np.ndarray],
+    facts: dict[str, Any],
+    keep: int,
+) -> Path:
+    """Write `step_N`, then thin out older ones: beyond `keep` only their agent stays.
+
+    `facts` (epoch and the like) go to the manifest beside the file's SHA-256. When the disk
+    is full nothing of the new checkpoint remains and the older ones are untouched.
+    """
+    home.mkdir(parents=True, exist_ok=True)
+    final = home / f"step_{env_steps:09d}"
+    aside = home / f".{final.name}.tmp"
+    shutil.rmtree(aside, ignore_errors=True)
+    try:
+        aside.mkdir()
+        write_arrays(aside / RESUMABLE, arrays)
+        digest = _digest(aside / RESUMABLE)
+        manifest = {**facts, "env_steps": env_steps, "sha256": digest}
+        (aside / MANIFEST).write_text(json.dumps(manifest, indent=2) + "\n")
+        for path in (aside / RESUMABLE, aside / MANIFEST, aside):
+            _flush(path)
+        written = read_arrays(aside / RESUMABLE)
+        if written.keys() != arrays.keys() or any(
+            written[name].tobytes() != np.ascontiguousarray(arrays[name]).tobytes()
+            for name in arrays
+        ):
+            raise SeadsError(f"{aside / RESUMABLE} reads back differently; is the disk failing?")
+        shutil.rmtree(final, ignore_errors=True)
+        aside.rename(final)
+        _flush(home)
+    except Exception as error:
+        shutil.rmtree(aside, ignore_errors=True)
+        if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT) or (
+            "No space left" in str(error)
+        ):
+            raise SeadsError(
+                f"no space left on the disk of {home} for a checkpoint; earlier checkpoints are "
+                "intact: make room and continue with --resume"
+            ) from None
+        raise
+    for old in sorted(home.glob("step_*"))[:-keep]:
+        (old / RESUMABLE).unlink(missing_ok=True)
+        (old / MANIFEST).unlink(missing_ok=True)
+    return final
+
+
+def newest_checkpoint(
+    home: Path,
+) -> tuple[dict[str, np.ndarray], dict[str, Any], list[str]] | None:
+    """Arrays and facts of the newest checkpoint that verifies, and what was wrong with newer ones.
+
+    None where there is no checkpoint at all; raises if there are some but none is good.
+    """
+    complaints: list[str] = []
+    for directory in sorted(home.glob("step_*"), reverse=True):
+        if not (directory / RESUMABLE).exists() and not (directory / MANIFEST).exists():
+            continue
+        try:
+            facts = json.loads((directory / MANIFEST).read_text())
+            if _digest(directory / RESUMABLE) != facts["sha256"]:
+                raise SeadsError("its contents do not match its checksum")
+            return read_arrays(directory / RESUMABLE), facts, complaints
+        except (OSError, KeyError, TypeError, ValueError) as error:
+            complaints.append(f"{directory.name} is damaged ({error})")
+    if complaints:
+        raise SeadsError(f"no good checkpoint in {home}: {'; '.join(complaints)}")
+    return None
+
+
+def prefixed(prefix: str, arrays: dict[str, np.ndarray]) -> Iterator[tuple[str, np.ndarray]]:
+    """The arrays under names that start with the prefix."""
+    return ((f"{prefix}/{name}", value) for name, value in arrays.items())
+
+
+def part(prefix: str, arrays: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """What `prefixed` put under the prefix."""
+    start = f"{prefix}/"
+    return {k.removeprefix(start): v for k, v in arrays.items() if k.startswith(start)}
+
+
+def _digest(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _flush(path: Path) -> None:
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

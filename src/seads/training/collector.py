@@ -1,0 +1,47 @@
+"""Collecting skill episodes: a pure function of the policy, the seed and the epoch."""
+
+from __future__ import annotations
+
+import numpy as np
+from jaxtyping import Float32
+
+from seads.agent.buffer import Episodes
+from seads.agent.networks import SkillPolicy
+from seads.agent.rollout import run_skills
+from seads.agent.settings import AgentSettings
+from seads.envs.interface import BatchedEnv
+from seads.streams import row_seeds
+
+SKILLS, NOISE, STARTS = 1, 2, 3
+"""Purposes of random streams, so that none is used twice."""
+
+
+def collect(
+    env: BatchedEnv,
+    policy: SkillPolicy,
+    settings: AgentSettings,
+    num_skills: int,
+    seed: int,
+    epoch: int,
+) -> Episodes:
+    """An epoch's episodes: fresh starts, uniform skills, the policy's noise and more for some."""
+    rows, limit, size = env.num_envs, env.spec.step_limit, env.spec.action_size
+    skills = np.random.default_rng([seed, epoch, SKILLS]).integers(num_skills, size=rows)
+    rng = np.random.default_rng([seed, epoch, NOISE])
+    noise = rng.standard_normal((limit, rows, size), np.float32)
+    disturbance = correlated_noise(
+        rng, (limit, rows, size), settings.noise_scale, settings.noise_correlation
+    )
+    disturbance *= (rng.random(rows) < settings.noisy_episodes)[None, :, None]
+    observations = env.reset(row_seeds(seed, rows, STARTS, epoch))
+    return run_skills(env, policy, observations, skills, num_skills, noise, disturbance)
+
+
+def correlated_noise(
+    rng: np.random.Generator, shape: tuple[int, int, int], scale: float, correlation: float
+) -> Float32[np.ndarray, "steps rows act"]:
+    """Stationary Ornstein-Uhlenbeck noise along the first axis."""
+    noise = rng.standard_normal(shape, np.float32)
+    for t in range(1, shape[0]):
+        noise[t] = correlation * noise[t - 1] + np.sqrt(1 - correlation**2) * noise[t]
+    return np.float32(scale) * noise

@@ -1,0 +1,83 @@
+"""A run's configuration: complete, on disk as config.json, so that resuming needs nothing else."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from seads.agent.settings import AgentSettings, from_dict
+from seads.errors import SeadsError, unknown
+
+
+@dataclass(frozen=True)
+class TrainConfig:
+    """Everything that decides what a run does."""
+
+    env: str
+    """Name of the environment, or module:factory."""
+    agent: AgentSettings
+    env_options: dict[str, Any] = field(default_factory=dict)
+    """Options of the manipulator, such as physics or observation."""
+    preset: str = "default"
+    """The preset that the agent's settings started from."""
+    seed: int = 0
+    """The one seed of all random streams."""
+    env_steps: int = 100_000
+    """The run ends with the first epoch that reaches this many environment steps."""
+    log_every: int = 10
+    """Epochs between metric lines."""
+    checkpoint_every: int = 100
+    """Epochs between checkpoints."""
+    keep_checkpoints: int = 2
+    """How many checkpoints can be resumed from; of older ones only the agent is kept."""
+    coverage_every: int = 10_000
+    """Environment steps between looks at the coverage on training boards; 0: never."""
+    coverage_starts: int = 10
+    """Start boards of such a look."""
+
+    def __post_init__(self) -> None:
+        for name, least in (
+            ("env_steps", 1),
+            ("log_every", 1),
+            ("checkpoint_every", 1),
+            ("keep_checkpoints", 1),
+            ("coverage_every", 0),
+            ("coverage_starts", 1),
+            ("seed", 0),
+        ):
+            if getattr(self, name) < least:
+                raise SeadsError(f"{name}={getattr(self, name)}; allowed: {least} or more")
+
+    def write(self, path: Path) -> None:
+        """Write as JSON."""
+        path.write_text(json.dumps(dataclasses.asdict(self), indent=2) + "\n")
+
+    def learning_rate(self, env_steps: int) -> float:
+        """Constant in the first half of the run, then linear to its end value."""
+        start, end = self.agent.learning_rate, self.agent.learning_rate_end
+        fall = min(max(2 * env_steps / self.env_steps - 1, 0.0), 1.0)
+        return start + fall * (end - start)
+
+
+SCHEDULES: dict[str, dict[str, int]] = {
+    "cursor": dict(env_steps=100_000, checkpoint_every=100, coverage_every=10_000),
+    "reacher": dict(env_steps=1_000_000, checkpoint_every=200, coverage_every=100_000),
+    "jaco": dict(env_steps=1_000_000, checkpoint_every=200, coverage_every=100_000),
+}
+"""How long a run lasts by default, and how often it saves and looks, for each manipulator."""
+
+
+def read_config(path: Path) -> TrainConfig:
+    """Read what `TrainConfig.write` wrote; anything else raises a sentence."""
+    try:
+        values = json.loads(path.read_text())
+    except json.JSONDecodeError as error:
+        raise SeadsError(f"{path} is not JSON: {error}") from None
+    known = [f.name for f in dataclasses.fields(TrainConfig)]
+    for name in values:
+        if name not in known:
+            raise unknown(f"setting in {path}", name, known)
+    return TrainConfig(**values | {"agent": from_dict(values["agent"])})

@@ -1,0 +1,202 @@
+"""A run and its directory: start or resume, log, checkpoint on schedule and on signals, finish."""
+
+from __future__ import annotations
+
+import datetime
+import json
+import os
+import platform
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from seads import __version__
+from seads.errors import SeadsError
+from seads.training.checkpoint import newest_checkpoint, write_checkpoint
+from seads.training.config import TrainConfig, read_config
+from seads.training.loop import Progress, Trainer
+from seads.training.metrics import MetricLog
+
+Report = Callable[[str, dict[str, Any]], None]
+"""Called with an event ('epoch', 'checkpoint', 'warning', 'end') and what there is to say of it."""
+
+
+def train(config: TrainConfig, out: Path, report: Report | None = None, wandb: bool = False) -> str:
+    """Train into a new directory; returns how it ended: 'finished' or 'stopped'."""
+    if out.exists() and any(out.iterdir()):
+        raise SeadsError(
+            f"{out} exists and is not empty; choose another --out, or continue it with --resume {out}"
+        )
+    trainer = Trainer(config)
+    out.mkdir(parents=True, exist_ok=True)
+    config.write(out / "config.json")
+    return _run(trainer, trainer.begin, out, report or _quiet, wandb)
+
+
+def resume(out: Path, report: Report | None = None, wandb: bool = False) -> str:
+    """Continue a run from its newest good checkpoint, bit for bit as if it had never stopped."""
+    if not (out / "config.json").is_file():
+        raise SeadsError(f"{out} is no run directory: there is no config.json in it")
+    report = report or _quiet
+    config = read_config(out / "config.json")
+    found = newest_checkpoint(out / "checkpoints")
+    trainer = Trainer(config)
+    if found is None:
+        return _run(trainer, trainer.begin, out, report, wandb)
+    arrays, _, complaints = found
+    for complaint in complaints:
+        report("warning", {"message": f"{complaint}; using the one before"})
+    return _run(trainer, lambda: trainer.restore(arrays), out, report, wandb)
+
+
+def _run(
+    trainer: Trainer, begin: Callable[[], Progress], out: Path, report: Report, wandb: bool
+) -> str:
+    config = trainer.config
+    started = time.monotonic()
+    with stop_signals() as stopping:
+        progress = begin()
+        first_steps = progress.env_steps
+        log = MetricLog(out, progress.epoch, _wandb_run(config, out) if wandb else None)
+        _write_meta(out, config, progress, "running", 0.0)
+        saved = progress.epoch
+        status = "running"
+        try:
+            while status == "running":
+                progress, metrics = trainer.epoch(progress)
+                finished = progress.env_steps >= config.env_steps
+                status = "finished" if finished else "stopped" if stopping else "running"
+                seconds = time.monotonic() - started
+                speed = {
+                    "seconds": seconds,
+                    "env_steps_per_second": (progress.env_steps - first_steps) / seconds,
+                }
+                counters = {"epoch": progress.epoch, "env_steps": progress.env_steps}
+                if progress.epoch % config.log_every == 0 or finished or "coverage" in metrics:
+                    log.write({**counters, **metrics}, speed)
+                report("epoch", {**counters, **metrics, **speed})
+                if progress.epoch % config.checkpoint_every == 0 or status != "running":
+                    save(trainer, progress, out)
+                    saved = progress.epoch
+                    _write_meta(out, config, progress, status, seconds)
+                    report("checkpoint", counters)
+        except BaseException:
+            _write_meta(out, config, progress, "failed", time.monotonic() - started, saved)
+            raise
+        finally:
+            log.close()
+            trainer.close()
+    report("end", {"status": status, "env_steps": progress.env_steps, "out": str(out)})
+    return status
+
+
+def save(trainer: Trainer, progress: Progress, out: Path) -> None:
+    """Checkpoint, the agent beside it (kept for curves), and the run's newest agent."""
+    step = write_checkpoint(
+        out / "checkpoints",
+        progress.env_steps,
+        trainer.arrays(progress),
+        {"epoch": progress.epoch},
+        trainer.config.keep_checkpoints,
+    )
+    agent = trainer.agent(progress, card(trainer.config))
+    agent.save(step / "agent")
+    agent.save(out / "agent")
+
+
+def card(config: TrainConfig) -> dict[str, Any]:
+    """What an agent's card says of its making."""
+    command = f"seads train {config.env} --preset {config.preset} --seed {config.seed}"
+    return {
+        "command": f"{command} --env-steps {config.env_steps}",
+        "preset": config.preset,
+        "seed": config.seed,
+        "commit": _commit(),
+        "version": __version__,
+    }
+
+
+@contextmanager
+def stop_signals() -> Iterator[list[int]]:
+    """Within it SIGTERM and SIGINT are noted, not obeyed; a second SIGINT interrupts at once."""
+    received: list[int] = []
+
+    def note(number: int, _: Any) -> None:
+        if received and number == signal.SIGINT:
+            raise KeyboardInterrupt
+        received.append(number)
+
+    previous = {}
+    try:
+        for number in (signal.SIGTERM, signal.SIGINT):
+            previous[number] = signal.signal(number, note)
+    except ValueError:  # not in the main thread: signals are someone else's affair
+        pass
+    try:
+        yield received
+    finally:
+        for number, handler in previous.items():
+            signal.signal(number, handler)
+
+
+def _write_meta(
+    out: Path,
+    config: TrainConfig,
+    progress: Progress,
+    status: str,
+    seconds: float,
+    saved_epoch: int | None = None,
+) -> None:
+    path = out / "meta.json"
+    now = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
+    old = json.loads(path.read_text()) if path.exists() else {}
+    meta = {
+        "seads": __version__,
+        "versions": {name: version(name) for name in ("jax", "mujoco", "numpy", "equinox")},
+        "commit": _commit(),
+        "machine": f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}",
+        "started": old.get("started", now),
+        "updated": now,
+        "seconds_since_start_or_resume": round(seconds, 1),
+        "status": status,
+        "epoch": progress.epoch if saved_epoch is None else saved_epoch,
+        "env_steps": progress.env_steps,
+        "budget": config.env_steps,
+    }
+    aside = path.with_suffix(".tmp")
+    aside.write_text(json.dumps(meta, indent=2) + "\n")
+    aside.rename(path)
+
+
+def _commit() -> str | None:
+    """The commit of the source tree, where the package runs from one."""
+    try:
+        answer = subprocess.run(
+            ["git", "rev-parse", "--short=12", "HEAD"],
+            cwd=Path(__file__).parent,
+            capture_output=True,
+            text=True,
+            timeout=5,
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    return answer.stdout.strip() or None if answer.returncode == 0 else None
+
+
+def _wandb_run(config: TrainConfig, out: Path) -> Any:
+    import dataclasses
+
+    import wandb
+
+    # offline unless the user is set up for more: a run must not wait for a network
+    mode = os.environ.get("WANDB_MODE", "offline")
+    return wandb.init(project="seads", dir=out, mode=mode, config=dataclasses.asdict(config))
+
+
+def _quiet(event: str, facts: dict[str, Any]) -> None:
+    pass
