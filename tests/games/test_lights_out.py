@@ -139,6 +139,15 @@ def test_whole_board_is_closed_and_nothing_lies_beyond():
     assert moves.tolist() == [0, 4, 20, 24, -1, -1, -1, -1, -1]
 
 
+def test_a_border_belongs_to_the_later_tile():
+    game = LightsOut()
+    borders = np.array([0.2, 0.4, 0.6, 0.8])
+    sideways = np.stack([borders, np.full(4, 0.1)], axis=1)
+    boards = np.tile(game.goal, (4, 1))
+    assert game.move_at(sideways, boards).tolist() == [1, 2, 3, 4]
+    assert game.move_at(sideways[:, ::-1], boards).tolist() == [5, 10, 15, 20]
+
+
 def test_half_fields_switch_on_above_and_off_below():
     game = LightsOut(half_fields=True)
     x, y = game.point_of(7)

@@ -62,7 +62,9 @@ def test_bits_that_describe_no_board_are_refused():
     twice, missing = good.copy(), good.copy()
     twice[1, [0, 1]] = [False, True]  # chips 0 and 1 both on field 1
     missing[1, 0] = False
-    for bits in (twice, missing):
+    spread = good.copy()
+    spread[1, [1, 10]] = [True, False]  # chip 0 on fields 0 and 1, chip 1 on none
+    for bits in (twice, missing, spread):
         with pytest.raises(ValueError, match="bits of row 1 describe no board"):
             game.from_bits(bits)
 

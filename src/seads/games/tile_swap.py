@@ -58,12 +58,12 @@ class TileSwap(Game):
     def move_at(
         self, points: Float[np.ndarray, "rows 2"], boards: Boards
     ) -> Int[np.ndarray, "rows"]:
+        # NaN, no touch at all, becomes a point off the board; no pair's rhombus reaches beyond it
         points = np.where(np.isfinite(points), points, -1.0)
-        on_board = ((points >= 0) & (points <= 1)).all(axis=1)
         distances = abs(points[:, None] - self._middles).sum(axis=2)
         nearest = distances.argmin(axis=1)
         close = distances.min(axis=1) <= 0.5 / self.size + _EDGE
-        return np.where(on_board & close, nearest, NO_MOVE)
+        return np.where(close, nearest, NO_MOVE)
 
     def point_of(self, move: int) -> tuple[float, float]:
         check_move(move, self.num_moves)
