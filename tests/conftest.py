@@ -11,6 +11,7 @@ from hypothesis import settings
 _CACHE = Path(__file__).parents[1] / ".cache"
 os.environ.setdefault("SEADS_CACHE", str(_CACHE))
 os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(_CACHE / "jax"))
+os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0.5")
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
 
 settings.register_profile("seads", deadline=None, derandomize=True)

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 
+import seads
 from seads import cli
 
 ROOT = Path(__file__).parents[1]
@@ -181,6 +182,14 @@ def loaded(statement: str) -> set[str]:
 )
 def test_help_and_import_load_nothing_heavy(statement: str) -> None:
     assert loaded(statement) == set()
+
+
+def test_the_public_surface_is_there() -> None:
+    assert {"make_env", "train", "load", "plan"} <= set(dir(seads))
+    for name in seads.__all__:
+        assert getattr(seads, name) is not None
+    with pytest.raises(AttributeError, match="no attribute 'trian'"):
+        seads.trian  # noqa: B018
 
 
 def test_heavy_libraries_are_really_seen() -> None:
