@@ -128,7 +128,7 @@ class Manipulator(Protocol):
     def step(
         self, rows: Int[np.ndarray, "picked"], actions: Float[np.ndarray, "picked act"]
     ) -> Float[np.ndarray, "picked 2"]:
-        """Act once; the board point each row touched (unit square, origin top left), NaN if none."""
+        """Act once; where each row touched the board (unit square, from top left); NaN if none."""
         ...
 
     def observe(self, rows: Int[np.ndarray, "picked"]) -> Float32[np.ndarray, "picked obs"]:
