@@ -53,6 +53,7 @@ def test_row_seeds_depend_on_seed_labels_and_row_only():
     assert (row_seeds(7, 10, 3, 4) == seeds[:10]).all()
     for other in (row_seeds(8, 100, 3, 4), row_seeds(7, 100, 4, 3), row_seeds(7, 100, 3)):
         assert not np.isin(other, seeds).any()
+    assert not np.isin(row_seeds(8, 100), row_seeds(7, 100)).any()
     assert (row_seeds(-1, 3) == row_seeds(2**64 - 1, 3)).all()
 
 
