@@ -11,9 +11,8 @@ from jaxtyping import Float, Float32, Int
 from mujoco.batch import Batch
 
 from seads.envs.jaco_kinematics import ArmKinematics
-from seads.envs.physics import physics_options
+from seads.envs.physics import PRESS_FORCE, physics_options
 
-_PRESS_FORCE = 1e-3  # newtons on a touch sensor
 _STATE = mujoco.mjtState.mjSTATE_INTEGRATION.value  # with the warm start of the solver
 
 # Start region of the tool centre point: x, y, z, turn about the vertical (paper S.7.3).
@@ -62,7 +61,7 @@ class Jaco:
             warnings.simplefilter("ignore")
             from seads.envs.jaco_scene import board_geometry, build_model
         self.geometry = board_geometry(board)
-        self.physics = physics_options(physics, board)
+        self.physics = physics_options(physics)
         self.model = build_model(board)
         self.physics.apply(self.model)
         self.kinematics = ArmKinematics(self.model)
@@ -114,7 +113,7 @@ class Jaco:
         )
         states, sensors = record[_STATE], record["sensordata"]
         touch = sensors[..., self._touch]
-        over = (touch > _PRESS_FORCE).any(-1)
+        over = (touch > PRESS_FORCE).any(-1)
         pressed = over.any(1)
         last = np.where(pressed, over.argmax(1), self.physics.substeps - 1)
         each = np.arange(len(rows))

@@ -30,6 +30,7 @@ _ANGLE_TOLERANCE = 1e-4  # radians
 _DAMPING = 1e-4
 _LARGEST_TURN = 0.5  # radians a joint may turn in one iteration
 _ITERATIONS = 30
+_NEXT, _NEXT2 = np.array([1, 2, 0]), np.array([2, 0, 1])
 
 
 @dataclass(frozen=True)
@@ -119,17 +120,18 @@ class ArmKinematics:
         for _ in range(_ITERATIONS):
             pose = self.forward(angles[todo])
             shift = positions[todo] - pose.position
-            turn = 0.5 * np.cross(pose.rotation, rotations[todo], axis=1).sum(-1)
+            between = rotations[todo] @ pose.rotation.swapaxes(1, 2)
+            turn = 0.5 * (between[:, _NEXT2, _NEXT] - between[:, _NEXT, _NEXT2])
             off = (np.abs(shift) > _POSITION_TOLERANCE).any(1)
             off |= (np.abs(turn) > _ANGLE_TOLERANCE).any(1)
-            # A turn by pi has no rotation error either: the axes must also agree.
-            off |= np.einsum("rij,rij->r", pose.rotation, rotations[todo]) < 2.9
+            # Half a turn away this error vanishes too; the trace tells the two apart.
+            off |= np.trace(between, axis1=1, axis2=2) < 0.0
             solved[todo[~off]] = True
             todo, shift, turn = todo[off], shift[off], turn[off]
             if not len(todo):
                 break
             axes, arms = pose.axes[off], (pose.position[:, None] - pose.anchors)[off]
-            transposed = np.concatenate([np.cross(axes, arms), axes], -1)
+            transposed = np.concatenate([_cross(axes, arms), axes], -1)
             jacobian = np.swapaxes(transposed, 1, 2)
             error = np.concatenate([shift, turn], -1)[..., None]
             step = transposed @ np.linalg.solve(jacobian @ transposed + _DAMPING * np.eye(6), error)
@@ -143,6 +145,13 @@ class ArmKinematics:
         start = np.tile(ELBOW_UP, (len(positions), 1))
         angles, solved = self.solve(start, positions, hand_down(np.zeros(len(positions))))
         return positions[solved], angles[solved]
+
+
+def _cross(
+    a: Float[np.ndarray, "rows 6 3"], b: Float[np.ndarray, "rows 6 3"]
+) -> Float[np.ndarray, "rows 6 3"]:
+    """The vector product; numpy's own spends most of a small call on moving axes."""
+    return a[..., _NEXT] * b[..., _NEXT2] - a[..., _NEXT2] * b[..., _NEXT]
 
 
 def hand_down(turns: Float[np.ndarray, "rows"]) -> Rotations:

@@ -15,7 +15,8 @@ from dm_control import composer, mjcf
 from dm_control.entities.manipulators import kinova
 from jaxtyping import Float
 
-from seads.envs.physics import CONTROL_TIMESTEP, PHYSICS
+from seads.envs.jaco_kinematics import ELBOW_UP
+from seads.envs.physics import CONTROL_TIMESTEP, PHYSICS, PRESS_FORCE
 
 BASE_POSITION = (0.0, 0.4, 0.0)
 _PLATE_HALF_HEIGHT = 0.01
@@ -88,6 +89,7 @@ class BoardArena(composer.Arena):
 
     def _build(self, geometry: BoardGeometry) -> None:
         super()._build(name="arena")
+        self.touch_sensors: list[mjcf.Element] = []
         world = self.mjcf_model.worldbody
         world.add("light", pos=(0, 0, 1.5), dir=(0, 0, -1), diffuse=(0.7, 0.7, 0.7))
         world.add("geom", name="ground", type="plane", size=(1, 1, 0.1), rgba=(0.3, 0.35, 0.4, 1))
@@ -109,24 +111,48 @@ class BoardArena(composer.Arena):
                 group=composer.SENSOR_SITES_GROUP,
                 rgba=(0, 0, 0, 0),
             )
-            self.mjcf_model.sensor.add("touch", name=name, site=touch)
+            self.touch_sensors.append(self.mjcf_model.sensor.add("touch", name=name, site=touch))
 
 
 class JacoTask(composer.Task):
-    """Arm and hand over a board, with the reference physics and no reward."""
+    """The task as dm_control would run it, press by press: the reference, in speed too."""
 
     def __init__(self, geometry: BoardGeometry) -> None:
         self._arena = BoardArena(geometry)
-        self._arm, self._hand = kinova.JacoArm(), kinova.JacoHand()
+        self._arm, self._hand = kinova.JacoArm(), kinova.JacoHand(use_pinch_site_as_tcp=True)
         self._arm.attach(self._hand)
         self._arena.attach(self._arm).pos = BASE_POSITION
         for entity in (self._arm, self._hand):
             entity.observables.enable_all()
         self.set_timesteps(CONTROL_TIMESTEP, PHYSICS["reference"].timestep)
+        self.pressed: int | None = None
 
     @property
     def root_entity(self) -> composer.Entity:
         return self._arena
+
+    def initialize_episode(
+        self, physics: mjcf.Physics, random_state: np.random.RandomState
+    ) -> None:
+        """The tool centre point somewhere above the board (paper S.7.3)."""
+        self.pressed = None
+        physics.bind(self._arm.joints).qpos = ELBOW_UP
+        turn = random_state.uniform(-np.pi, np.pi) / 2
+        self._arm.set_site_to_xpos(
+            physics,
+            random_state,
+            self._hand.tool_center_point,
+            random_state.uniform((-0.1, -0.1, 0.2), (0.1, 0.1, 0.4)),
+            np.array([0.0, np.cos(turn + np.pi / 4), np.sin(turn + np.pi / 4), 0.0]),
+        )
+
+    def after_substep(self, physics: mjcf.Physics, random_state: np.random.RandomState) -> None:
+        touch = physics.bind(self._arena.touch_sensors).sensordata
+        if self.pressed is None and touch.max() > PRESS_FORCE:
+            self.pressed = int(touch.argmax())
+
+    def should_terminate_episode(self, physics: mjcf.Physics) -> bool:
+        return self.pressed is not None
 
     def get_reward(self, physics: mjcf.Physics) -> float:
         return 0.0
