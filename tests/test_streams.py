@@ -40,6 +40,13 @@ def test_labels_separate_streams(seed, label, other):
     assert fork(seeds, label)[0] != seeds[0]
 
 
+def test_small_seeds_and_labels_never_meet():
+    # users count seeds, epochs and rows from 0, so these are the pairs that occur
+    labels = np.arange(200, dtype=np.uint64)
+    forked = [fork(np.full(200, seed, np.uint64), labels) for seed in range(200)]
+    assert len(np.unique(forked)) == 200 * 200
+
+
 def test_labels_may_differ_by_row():
     seeds = np.array([5, 5, 9], np.uint64)
     labels = np.array([1, 2, 1], np.uint64)

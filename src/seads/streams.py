@@ -27,7 +27,8 @@ def fork(
     seeds: UInt64[np.ndarray, "rows"], label: int | UInt64[np.ndarray, "rows"]
 ) -> UInt64[np.ndarray, "rows"]:
     """New seeds, unrelated to the given ones, one for each (seed, label)."""
-    return mix(mix(seeds) ^ mix(np.asarray(label, np.uint64).reshape(-1)))
+    # only the seed is mixed first: were both, (3, 7) and (7, 3) would give the same stream
+    return mix(mix(seeds) ^ np.asarray(label, np.uint64).reshape(-1))
 
 
 def row_seeds(seed: int, rows: int, *labels: int) -> UInt64[np.ndarray, "rows"]:
