@@ -24,6 +24,8 @@ from seads.errors import SeadsError, unknown
 COMMANDS: dict[str, tuple[str, str]] = {
     "envs": ("seads.commands.envs:run", "what can be trained on"),
     "train": ("seads.commands.train:run", "learn skills and what they do; resume a run"),
+    "evaluate": ("seads.commands.evaluate:run", "coverage of the moves, boards solved"),
+    "agents": ("seads.commands.agents:run", "the trained agents that come with the package"),
 }
 
 # Which extra of the package brings an optional library.

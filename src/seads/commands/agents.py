@@ -1,0 +1,47 @@
+"""`seads agents`: the trained agents that come with the package."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+COLUMNS = ("name", "env", "env_steps", "coverage", "success", "seed")
+
+
+@dataclass(frozen=True)
+class Options:
+    """How to list the agents."""
+
+    json: bool = False
+    """Print a JSON list instead of a table."""
+
+
+def run(options: Options) -> list[dict[str, Any]]:
+    """List every packaged agent with what its card says."""
+    from seads.agent.agent import packaged
+
+    found = []
+    for name, directory in packaged().items():
+        card = json.loads((directory / "card.json").read_text())
+        found.append({"name": name, "coverage": None, "success": None, **card})
+    if not options.json:
+        _print_table(found)
+    return found
+
+
+def _print_table(found: list[dict[str, Any]]) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    console = Console()
+    if not found:
+        console.print("no trained agents come with this installation; make one: seads train ENV")
+        return
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for column in COLUMNS:
+        table.add_column(column.replace("_", " "), justify="left" if column in ("name", "env") else "right")
+    for card in found:
+        table.add_row(*("" if card.get(c) is None else str(card[c]) for c in COLUMNS))
+    console.print(table)
+    console.print(f"next: seads evaluate {found[0]['name']}")
