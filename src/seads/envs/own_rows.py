@@ -6,10 +6,11 @@ import multiprocessing
 import os
 import signal
 import traceback
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from multiprocessing.connection import Connection
-from typing import Any, Literal, NamedTuple, Protocol
+from typing import Any, Literal, NamedTuple
 
 import cloudpickle  # type: ignore[import-untyped]
 import gymnasium
@@ -48,14 +49,16 @@ class Act(NamedTuple):
         return Outcome(observation, float(reward), bool(terminated or truncated))
 
 
-class Rows(Protocol):
+class Rows(ABC):
     """A set of environments, one per row."""
 
+    @abstractmethod
     def apply(self, rows: Sequence[int], orders: Sequence[Reset | Act]) -> list[Outcome]:
         """Give each row its order; the answers in the same sequence."""
-        ...
 
-    def close(self) -> None: ...
+    @abstractmethod
+    def close(self) -> None:
+        """Close the environments, and end whatever runs them."""
 
 
 def make_rows(make: MakeEnv, num_envs: int, vectorise: Vectorise) -> Rows:
@@ -68,7 +71,7 @@ def make_rows(make: MakeEnv, num_envs: int, vectorise: Vectorise) -> Rows:
     raise ValueError(f"unknown vectorise {vectorise!r}; choose from none, threads, processes")
 
 
-class LoopRows:
+class LoopRows(Rows):
     """One after the other, in this thread."""
 
     def __init__(self, make: MakeEnv, num_envs: int) -> None:
@@ -82,7 +85,7 @@ class LoopRows:
             env.close()
 
 
-class ThreadRows:
+class ThreadRows(Rows):
     """In threads; pays where the environment leaves Python's lock, as MuJoCo does."""
 
     def __init__(self, make: MakeEnv, num_envs: int) -> None:
@@ -101,7 +104,7 @@ class ThreadRows:
             env.close()
 
 
-class ProcessRows:
+class ProcessRows(Rows):
     """In worker processes, each with an equal share of the rows.
 
     Workers are started afresh rather than forked, because a process that runs JAX has

@@ -1,0 +1,162 @@
+"""The environments through Gymnasium's own doors."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import warnings
+from typing import Any
+
+import gymnasium
+import numpy as np
+import pytest
+from gymnasium.utils.env_checker import check_env
+from gymnasium.vector import AutoresetMode, SyncVectorEnv
+
+import seads.envs
+from seads.envs import ENVIRONMENTS
+from seads.envs.registry import gym_id
+
+NAMES = list(ENVIRONMENTS)
+FORGIVEN = ("Box observation space m",)  # a body's velocities have no bound
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("mode", ["skill", "task"])
+def test_gymnasium_finds_nothing_wrong(name: str, mode: str) -> None:
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        env = gymnasium.make(gym_id(name), mode=mode)
+        check_env(env.unwrapped, skip_render_check=True)
+        env.close()
+    complaints = [str(w.message) for w in said if "WARN" in str(w.message)]
+    assert [c for c in complaints if not any(f in c for f in FORGIVEN)] == []
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "import gymnasium\ngymnasium.make('seads.envs:seads/LightsOutCursor-v0')",
+        "import seads.envs, gymnasium\ngymnasium.make('seads/LightsOutCursor-v0')",
+        "import gymnasium, seads.envs\ngymnasium.make_vec('seads/TileSwapCursor-v0', num_envs=2)",
+    ],
+)
+def test_ids_are_known_in_a_fresh_python(code: str) -> None:
+    subprocess.run([sys.executable, "-W", "error", "-c", code], check=True)
+
+
+def test_registering_twice_is_harmless() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        seads.envs.register()
+
+
+def assert_same(ours: Any, theirs: Any, where: str = "") -> None:
+    if isinstance(theirs, dict):
+        assert ours.keys() == theirs.keys(), where
+        for key in theirs:
+            assert_same(ours[key], theirs[key], f"{where}/{key}")
+    elif isinstance(theirs, tuple) or (isinstance(theirs, np.ndarray) and theirs.dtype == object):
+        for i, (left, right) in enumerate(zip(ours, theirs, strict=True)):
+            assert_same(left, right, f"{where}[{i}]")
+    else:
+        assert np.array_equal(ours, theirs), where
+        assert np.asarray(ours).dtype == np.asarray(theirs).dtype, where
+
+
+@pytest.mark.parametrize("name", ["lightsout-cursor", "tileswap-reacher", "lightsout-jaco"])
+@pytest.mark.parametrize("mode", ["skill", "task"])
+def test_the_vector_env_equals_gymnasiums_own_loop_over_single_envs(name: str, mode: str) -> None:
+    make = lambda: gymnasium.make(gym_id(name), mode=mode, disable_env_checker=True)  # noqa: E731
+    theirs = SyncVectorEnv([make] * 3, autoreset_mode=AutoresetMode.SAME_STEP)
+    ours = gymnasium.make_vec(gym_id(name), num_envs=3, mode=mode)
+    assert ours.metadata["autoreset_mode"] is AutoresetMode.SAME_STEP
+    assert ours.observation_space == theirs.observation_space
+    assert ours.action_space == theirs.action_space
+    assert_same(ours.reset(seed=5), theirs.reset(seed=5))
+    ours.action_space.seed(1)
+    endings = 0
+    for _ in range(55):
+        actions = ours.action_space.sample()
+        left, right = ours.step(actions), theirs.step(actions)
+        assert_same(left, right)
+        endings += int((left[2] | left[3]).sum())
+    assert endings > 0 or mode == "task"
+    assert_same(ours.reset(seed=[1, 2, None]), theirs.reset(seed=[1, 2, None]))
+    ours.close()
+    theirs.close()
+
+
+def test_without_autoreset_the_caller_resets_by_mask() -> None:
+    env = gymnasium.make_vec(gym_id("lightsout-cursor"), num_envs=3, autoreset="disabled")
+    assert env.metadata["autoreset_mode"] is AutoresetMode.DISABLED
+    env.reset(seed=0)
+    still = np.tile(np.float32([0, 0, -1]), (3, 1))
+    for _ in range(10):
+        observation, _, _, truncated, info = env.step(still)
+    assert truncated.all()
+    assert "final_obs" not in info
+    with pytest.raises(ValueError, match="row 0 has no running episode"):
+        env.step(still)
+    mask = np.array([True, False, True])
+    fresh, info = env.reset(options={"reset_mask": mask})
+    assert info["_symbol"].tolist() == mask.tolist()
+    assert fresh[:, -1].tolist() == [1.0, 0.0, 1.0]
+    assert np.array_equal(fresh[1], observation[1])
+    resumed, _ = env.reset(options={"reset_mask": ~mask, "resume": True})
+    assert np.array_equal(resumed[1, :-1], observation[1, :-1])
+    assert resumed[1, -1] == 1.0
+    env.step(still)
+    env.close()
+
+
+@pytest.mark.parametrize("name", ["lightsout-cursor", "tileswap-cursor"])
+def test_info_tells_symbol_and_move_and_a_symbol_can_be_set(name: str) -> None:
+    env = gymnasium.make(gym_id(name), mode="task", disable_env_checker=True)
+    game = env.unwrapped.batch.game  # type: ignore[attr-defined]
+    start = game.to_bits(game.play(game.goal[None], np.array([3])))[0]
+    observation, info = env.reset(seed=0, options={"symbol": start})
+    assert np.array_equal(info["symbol"], start)
+    x, y = game.point_of(3)
+    while True:
+        here = (observation[:2] + 1) / 2
+        delta = np.clip(np.array([x, y]) - here, -0.2, 0.2)
+        arrived = np.abs(np.array([x, y]) - here).max() < 0.2
+        action = np.float32([*delta, 1.0 if arrived else -1.0])
+        observation, reward, terminated, truncated, info = env.step(action)
+        if arrived:
+            break
+        assert "move" not in info
+        assert reward == 0
+    assert info["move"] == 3
+    assert (reward, terminated, truncated) == (1.0, True, False)
+    assert np.array_equal(info["symbol"], game.to_bits(game.goal[None])[0])
+    env.close()
+
+
+def test_the_next_skill_can_follow_by_an_option() -> None:
+    env = gymnasium.make(gym_id("lightsout-cursor"), disable_env_checker=True)
+    env.reset(seed=3)
+    for _ in range(10):
+        last, *_ = env.step(np.float32([0.1, 0.1, -1]))
+    observation, _ = env.reset(options={"resume": True})
+    assert np.array_equal(observation[:-1], last[:-1])
+    assert observation[-1] == 1.0
+    env.close()
+
+
+@pytest.mark.parametrize(
+    ("request_", "message"),
+    [
+        (lambda e: e.reset(options={"colour": 1}), "unknown reset option 'colour'"),
+        (lambda e: e.reset(seed=[1]), "1 seeds were given for 2"),
+        (lambda e: e.reset(options={"reset_mask": np.array([1, 0])}), "reset_mask is int64"),
+        (lambda e: gymnasium.make_vec(e.spec.id, autoreset="next"), "choose from same_step"),
+        (lambda e: gymnasium.make_vec(e.spec.id, render_mode="human"), "unknown render_mode"),
+    ],
+)
+def test_wrong_requests_are_refused(request_: Any, message: str) -> None:
+    env = gymnasium.make_vec(gym_id("lightsout-cursor"), num_envs=2)
+    with pytest.raises(ValueError, match=message):
+        request_(env)
+    env.close()
