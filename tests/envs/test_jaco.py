@@ -7,7 +7,7 @@ import pytest
 
 from seads.envs.jaco import Jaco
 from seads.envs.jaco_kinematics import hand_down
-from seads.envs.physics import PHYSICS
+from seads.envs.physics import CONTROL_TIMESTEP, PHYSICS, PRESS_FORCE
 
 
 @pytest.fixture(scope="module")
@@ -187,6 +187,26 @@ def test_a_press_is_where_the_finger_is():
     # A finger's tip is within a hand's width of the tool centre, a field's middle within 0.05.
     assert len(off) > 20
     assert max(off) < 0.16
+
+
+def test_the_state_kept_is_the_one_at_the_press():
+    arm = Jaco(30, threads=1)
+    rows, uniforms = np.arange(30), np.random.default_rng(11).random((30, 4)) * [1, 1, 0.2, 1]
+    actions = pushes(arm, uniforms, 15, seed=12)
+    arm.reset(rows, uniforms)
+    substeps = []
+    for step in range(15):
+        before = arm._batch.bind("time").copy()
+        pressed = rows[~np.isnan(arm.step(rows, actions[rows, step])[:, 0])]
+        assert (arm._sensors[pressed][:, arm._touch].max(1) > PRESS_FORCE).all()
+        elapsed = (arm._batch.bind("time") - before)[pressed]
+        substeps += (elapsed / arm.physics.timestep).round().tolist()
+        rows = np.setdiff1d(rows, pressed)
+        np.testing.assert_allclose((arm._batch.bind("time") - before)[rows], CONTROL_TIMESTEP)
+    # Presses come at any substep of an action, not only at its end.
+    assert len(set(substeps)) > 5
+    assert min(substeps) >= 1
+    assert max(substeps) <= arm.physics.substeps
 
 
 def test_tileswap_points_are_contact_points():
