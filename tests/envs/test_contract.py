@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from rollouts import actions_at, first_move, idle, make
+from tests.envs.rollouts import actions_at, first_move, idle, make
 
 from seads import streams
 from seads.envs import ENVIRONMENTS, EmbeddedEnv, describe
@@ -147,9 +147,10 @@ def test_no_component_of_the_observation_is_constant(name: str) -> None:
     seen = []
     for episode in range(6):
         seen.append(env.reset(streams.row_seeds(4, rows, episode)))
+    running = np.ones(rows, bool)
     for time in range(2):
-        seeds = streams.row_seeds(4, rows)
-        step = env.step(actions_at(env, seeds, time), ~step.done if time else None)
+        step = env.step(actions_at(env, streams.row_seeds(4, rows), time), running)
+        running = ~step.done
         seen.append(step.observation)
     spread = np.ptp(np.concatenate(seen), axis=0)
     assert (spread > 1e-6).all(), f"constant: {np.flatnonzero(spread <= 1e-6)}"

@@ -87,7 +87,7 @@ def roll(env: GymBatch, steps: int = 70) -> list[np.ndarray]:
 def test_loop_threads_and_processes_take_the_same_course() -> None:
     histories = []
     for vectorise in ("none", "threads", "processes"):
-        env = GymBatch(make_reacher, finger_side, 3, step_limit=20, vectorise=vectorise)  # type: ignore[arg-type]
+        env = GymBatch(make_reacher, finger_side, 3, step_limit=20, vectorise=vectorise)
         histories.append(roll(env))
         env.close()
         env.close()

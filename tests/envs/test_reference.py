@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from rollouts import actions_at, make
+from tests.envs.rollouts import actions_at, make
 
 from seads import streams
 
