@@ -28,13 +28,13 @@ class AgentSettings:
     """Entropy weight of soft actor-critic."""
     gamma: float = 0.99
     """Discount a step."""
-    n_step: int = 1
+    n_step: int = 4
     """Steps of an episode that a critic's target looks ahead before it bootstraps."""
     tau: float = 0.005
     """How far the target critics move to the critics an update."""
     learning_rate: float = 3e-4
     """Adam's rate for policy and critics."""
-    learning_rate_end: float = 3e-4
+    learning_rate_end: float = 1e-4
     """The rate at the end of the run; falls linearly over the last half."""
     sac_steps: int = 32
     """Updates of policy and critics an epoch."""
@@ -133,6 +133,8 @@ class AgentSettings:
 # paper S.8: the loop as published; hidden 512, 16 SAC steps, 4 model steps of 32
 PAPER: dict[str, Any] = dict(
     hidden=(512, 512),
+    learning_rate_end=3e-4,
+    n_step=1,
     sac_steps=16,
     model_steps=4,
     model_batch=32,
