@@ -1,0 +1,25 @@
+"""From a forward model to a plan: the model is an argument, the planner is a name."""
+
+from seads.planning.compile import compile_model
+from seads.planning.costs import Costs
+from seads.planning.model import MLPModel, RulesModel, SymbolicModel
+from seads.planning.operators import Compiled, Operator
+from seads.planning.planner import PLANNERS, plan
+from seads.planning.result import Budget, Plan, PlanStatus
+from seads.planning.table import operator_rows
+
+__all__ = [
+    "PLANNERS",
+    "Budget",
+    "Compiled",
+    "Costs",
+    "MLPModel",
+    "Operator",
+    "Plan",
+    "PlanStatus",
+    "RulesModel",
+    "SymbolicModel",
+    "compile_model",
+    "operator_rows",
+    "plan",
+]

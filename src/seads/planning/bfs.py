@@ -1,0 +1,68 @@
+"""The paper's planner: breadth-first search, level by level, each level in large batches."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from jaxtyping import Bool, UInt64
+
+from seads.planning.model import SymbolicModel
+from seads.planning.operators import Compiled
+from seads.planning.packed import StateSet, Words, num_words, pack, unpack
+from seads.planning.result import Budget, Meter, Plan, PlanStatus
+from seads.planning.tree import SearchTree
+
+# Successors made at once: large enough for fast products, small enough to watch the clock.
+BATCH_SUCCESSORS = 2**17
+
+Expand = Callable[[Words], UInt64[np.ndarray, "rows skills words"]]
+
+
+def expander(model: SymbolicModel) -> Expand:
+    """The model's successor function on packed states."""
+    if isinstance(model, Compiled):
+        return model.expand
+    return lambda words: pack(model.successors(unpack(words, model.num_bits)))
+
+
+def plan(
+    start: Bool[np.ndarray, "bits"],
+    goal: Bool[np.ndarray, "bits"],
+    model: SymbolicModel,
+    budget: Budget,
+    max_length: int | None = None,
+) -> Plan:
+    """A shortest plan in the model; no state is expanded twice.
+
+    With `max_length`, UNSOLVABLE means that no plan of at most that length exists.
+    """
+    meter = Meter(budget)
+    expand = expander(model)
+    target = pack(goal)
+    tree = SearchTree(StateSet(num_words(model.num_bits)), pack(start)[None])
+    batch = max(1, BATCH_SUCCESSORS // model.num_skills)
+    level = range(0, 1)
+    while len(level) and (max_length is None or tree.depth < max_length):
+        at = level.start
+        while at < level.stop:
+            size = meter.room(min(batch, level.stop - at))
+            stopped = meter.spent(expanding=size, nbytes=tree.nbytes)
+            if stopped:
+                return meter.give_up(stopped, "bfs")
+            after = expand(tree.words[at : at + size])
+            meter.expanded += size
+            parents = np.repeat(np.arange(at, at + size), model.num_skills)
+            skills = np.tile(np.arange(model.num_skills), size)
+            after = after.reshape(-1, after.shape[-1])
+            reached = np.flatnonzero((after == target).all(axis=1))
+            if len(reached):
+                row = reached[0]
+                path = [*tree.skills_to(int(parents[row])), int(skills[row])]
+                nodes = tree.nodes_to(int(parents[row]))
+                words = np.concatenate([tree.words[nodes], target[None]])
+                return meter.solve(path, unpack(words, model.num_bits), float(len(path)), "bfs")
+            tree.add(after, parents, skills)
+            at += size
+        level = tree.next_level()
+    return meter.give_up(PlanStatus.UNSOLVABLE, "bfs")

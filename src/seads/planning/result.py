@@ -1,0 +1,139 @@
+"""What a planner may spend, and what it hands back."""
+
+from __future__ import annotations
+
+import math
+import time
+from dataclasses import dataclass, field
+from enum import Enum
+
+import numpy as np
+from jaxtyping import Bool
+
+
+class PlanStatus(Enum):
+    """How planning ended; the value says what to do about it."""
+
+    SOLVED = "solved"
+    UNSOLVABLE = "no plan exists: every state that can be reached was seen or ruled out"
+    NODE_BUDGET = "node budget reached; raise max_nodes"
+    TIME_BUDGET = "time budget reached; raise seconds"
+    MEMORY_BUDGET = "memory budget reached; raise memory_mb"
+
+
+@dataclass(frozen=True)
+class Budget:
+    """What one call of a planner may spend; zero stops it before the first expansion."""
+
+    max_nodes: int = 20_000_000
+    """States that may be expanded."""
+    seconds: float = 60.0
+    """Wall-clock time (the paper's limit)."""
+    memory_mb: float = 1024.0
+    """Memory for the states kept."""
+
+    def __post_init__(self) -> None:
+        for name in ("max_nodes", "seconds", "memory_mb"):
+            value = getattr(self, name)
+            if not value >= 0:
+                raise ValueError(f"budget {name} is {value}; it must be zero or more")
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The outcome of one planning call; without a solution, `skills` and `states` are empty."""
+
+    status: PlanStatus
+    skills: tuple[int, ...] = ()
+    """The skills to execute, in order."""
+    states: Bool[np.ndarray, "steps bits"] = field(default_factory=lambda: np.zeros((0, 0), bool))
+    """The states the plan passes through, start and goal included."""
+    cost: float = math.inf
+    """Sum of the skills' costs (the length, unless costs were given)."""
+    minimal: bool = False
+    """Whether no cheaper plan exists in the model (or the operators) that was searched."""
+    expanded: int = 0
+    """States expanded."""
+    memory_mb: float = 0.0
+    """Peak memory of the states kept."""
+    seconds: float = 0.0
+    """Wall-clock time."""
+    planner: str = ""
+    """The planner that gave this answer."""
+
+    @property
+    def solved(self) -> bool:
+        """Whether there is a plan."""
+        return self.status is PlanStatus.SOLVED
+
+    def __len__(self) -> int:
+        return len(self.skills)
+
+
+class Meter:
+    """Watches a budget while a planner runs."""
+
+    def __init__(self, budget: Budget) -> None:
+        self._budget = budget
+        self._start = time.perf_counter()
+        self.expanded = 0
+        self.peak_bytes = 0
+
+    @property
+    def seconds(self) -> float:
+        """Time since the planner started."""
+        return time.perf_counter() - self._start
+
+    def spent(self, expanding: int = 0, nbytes: int = 0) -> PlanStatus | None:
+        """The budget that is used up, were `expanding` more states expanded now, or None."""
+        self.peak_bytes = max(self.peak_bytes, nbytes)
+        if self.expanded + expanding > self._budget.max_nodes:
+            return PlanStatus.NODE_BUDGET
+        if self.seconds >= self._budget.seconds:
+            return PlanStatus.TIME_BUDGET
+        if nbytes >= self._budget.memory_mb * 2**20:
+            return PlanStatus.MEMORY_BUDGET
+        return None
+
+    def room(self, wanted: int) -> int:
+        """How many of the `wanted` states may still be expanded (at least one)."""
+        return max(1, min(wanted, self._budget.max_nodes - self.expanded))
+
+    def remaining(self) -> Budget:
+        """The budget that is left for another planner."""
+        return Budget(
+            max(0, self._budget.max_nodes - self.expanded),
+            max(0.0, self._budget.seconds - self.seconds),
+            self._budget.memory_mb,
+        )
+
+    def give_up(self, status: PlanStatus, planner: str) -> Plan:
+        """A plan without a solution."""
+        return Plan(
+            status,
+            expanded=self.expanded,
+            memory_mb=self.peak_bytes / 2**20,
+            seconds=self.seconds,
+            planner=planner,
+        )
+
+    def solve(
+        self,
+        skills: list[int],
+        states: Bool[np.ndarray, "steps bits"],
+        cost: float,
+        planner: str,
+        minimal: bool = True,
+    ) -> Plan:
+        """A solution."""
+        return Plan(
+            PlanStatus.SOLVED,
+            tuple(int(skill) for skill in skills),
+            states,
+            float(cost),
+            minimal,
+            self.expanded,
+            self.peak_bytes / 2**20,
+            self.seconds,
+            planner,
+        )
