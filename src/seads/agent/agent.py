@@ -59,9 +59,10 @@ class Agent:
                 )
 
     def save(self, directory: Path) -> None:
-        """Write weights.safetensors and card.json."""
+        """Write weights.safetensors and card.json, each aside first, then renamed."""
         directory.mkdir(parents=True, exist_ok=True)
-        write_arrays(directory / "weights.safetensors", to_arrays((self.policy, self.model)))
+        weights, card = directory / "weights.safetensors", directory / "card.json"
+        write_arrays(weights.with_suffix(".tmp"), to_arrays((self.policy, self.model)))
         content = {
             "format": FORMAT,
             "env": self.env,
@@ -69,7 +70,9 @@ class Agent:
             "architecture": dataclasses.asdict(self.architecture),
             **self.card,
         }
-        (directory / "card.json").write_text(json.dumps(content, indent=2) + "\n")
+        card.with_suffix(".tmp").write_text(json.dumps(content, indent=2) + "\n")
+        for path in (weights, card):
+            path.with_suffix(".tmp").rename(path)
 
 
 def load(source: str | Path) -> Agent:
@@ -91,7 +94,7 @@ def load(source: str | Path) -> Agent:
         }
         architecture = Architecture(**shape)
         env, env_options = content.pop("env"), content.pop("env_options")
-    except (json.JSONDecodeError, KeyError, TypeError) as error:
+    except (json.JSONDecodeError, UnicodeDecodeError, KeyError, TypeError) as error:
         raise SeadsError(f"{directory / 'card.json'} is not an agent's card: {error}") from None
     if architecture.algorithm not in MODELS:
         raise unknown("algorithm", architecture.algorithm, MODELS)

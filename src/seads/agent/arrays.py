@@ -42,12 +42,13 @@ def from_arrays(like: Tree, arrays: dict[str, np.ndarray]) -> Tree:
 
 def write_arrays(path: Path, arrays: dict[str, np.ndarray]) -> None:
     """Write named arrays as one safetensors file."""
-    save_file({name: np.ascontiguousarray(value) for name, value in arrays.items()}, path)
+    # np.ascontiguousarray would make a vector of a scalar
+    save_file({name: np.asarray(value, order="C") for name, value in arrays.items()}, path)
 
 
 def read_arrays(path: Path) -> dict[str, np.ndarray]:
     """Read named arrays; a damaged file raises a sentence."""
     try:
         return load_file(path)
-    except SafetensorError as error:
-        raise SeadsError(f"{path} is damaged or no safetensors file: {error}") from None
+    except (SafetensorError, OSError) as error:
+        raise SeadsError(f"{path} cannot be read as a safetensors file: {error}") from None

@@ -29,8 +29,8 @@ class LearnerState(eqx.Module):
     sac: sac.SACState
     model: ForwardModel | Discriminator
     model_optimiser: Any
-    average: SkillPolicy
-    """The policy averaged over epochs: steadier than the policy, and the one that is shipped."""
+    average: tuple[SkillPolicy, ForwardModel | Discriminator]
+    """Policy and model averaged over epochs: steadier than they are, and what is shipped."""
 
 
 class Batches(NamedTuple):
@@ -76,7 +76,7 @@ def initial_state(shapes: Shapes, settings: AgentSettings, seed: int) -> Learner
         sac.make_state(policy, critics, ADAM),
         model,
         ADAM.init(eqx.filter(model, eqx.is_array)),
-        jax.tree.map(jnp.copy, policy),
+        jax.tree.map(jnp.copy, (policy, model)),
     )
 
 
@@ -131,7 +131,7 @@ def learn(
     noise = jax.random.normal(key, (steps, 2, batch, action_size))
     sac_state, sac_metrics = scan(sac_step, state.sac, (*batches[3:], noise))
 
-    average = sac.move_towards(state.average, sac_state.policy, settings.average_rate)
+    average = sac.move_towards(state.average, (sac_state.policy, model), settings.average_rate)
     metrics = {name: value.mean() for name, value in sac_metrics._asdict().items()}
     metrics["model_loss"] = model_loss.mean()
     return LearnerState(sac_state, model, model_optimiser, average), metrics
@@ -207,7 +207,15 @@ def draw_batches(
         clip_novelty=settings.clip_novelty,
     )
 
-    pick = rng.integers(len(for_model), size=(settings.model_steps, settings.model_batch))
+    teaches = np.arange(len(for_model))
+    if settings.skip_explained:
+        explained = explained_by_another(
+            posterior[for_model], novelty[for_model], model_skills, changed[for_model]
+        )
+        teaches = teaches[~explained] if not explained.all() else teaches
+    pick = teaches[
+        rng.integers(len(teaches), size=(settings.model_steps, settings.model_batch))
+    ]
     episode, step = draw_transitions(
         episodes.lengths[for_sac], (settings.sac_steps, settings.sac_batch), rng
     )
@@ -237,6 +245,22 @@ def draw_batches(
         "novelty": float(novelty[for_sac][changed[for_sac]].mean()) if changed.any() else 0.0,
         "relabelled": float((sac_skills != episodes.skills[for_sac]).mean()),
     }
+
+
+def explained_by_another(
+    posterior: Float[np.ndarray, "episodes skills"],
+    novelty: Float[np.ndarray, "episodes"],
+    skills: Int[np.ndarray, "episodes"],
+    changed: Bool[np.ndarray, "episodes"],
+) -> Bool[np.ndarray, "episodes"]:
+    """Where an effect is known (more likely than not, for some skill), but not of this skill.
+
+    Relabelling has to hand such an episode a skill it does not belong to when its own is used
+    up; learned from, it would teach the model noise. Effects that no skill explains yet are
+    not among these: a free skill must be able to take them up.
+    """
+    own = np.take_along_axis(posterior, skills[:, None], 1)[:, 0]
+    return changed & (novelty < np.log(2)) & (own < -np.log(posterior.shape[1]))
 
 
 def draw_transitions(

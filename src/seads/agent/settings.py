@@ -58,6 +58,8 @@ class AgentSettings:
     """Keep the novelty bonus in [0, log K]."""
     relabel_model: float = 1.0
     """Share of the episodes that may be relabelled for the skill model."""
+    skip_explained: bool = True
+    """Keep from the skill model episodes whose effect is another skill's already."""
     relabel_sac: float = 0.5
     """Share of the changed episodes that may be relabelled for soft actor-critic."""
 
@@ -81,7 +83,7 @@ class AgentSettings:
     noise_correlation: float = 0.85
     """How much of the noise carries over to the next step."""
     average_rate: float = 0.02
-    """How far the averaged policy, which is the one shipped, moves to the policy an epoch; 1: no average."""
+    """How far the averages of policy and model, which are shipped, move an epoch; 1: no average."""
     act_with_average: bool = False
     """Collect with the averaged policy."""
 
@@ -141,6 +143,7 @@ PAPER: dict[str, Any] = dict(
     clip_novelty=False,
     balanced_buffer=False,
     shared_sample=False,
+    skip_explained=False,
     noisy_episodes=0.0,
     average_rate=1.0,
 )

@@ -7,9 +7,9 @@ import hashlib
 import json
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -18,6 +18,8 @@ from seads.errors import SeadsError
 
 RESUMABLE = "learner.safetensors"
 MANIFEST = "manifest.json"
+
+Found = TypeVar("Found")
 
 
 def write_checkpoint(
@@ -29,8 +31,8 @@ def write_checkpoint(
 ) -> Path:
     """Write `step_N`, then thin out older ones: beyond `keep` only their agent stays.
 
-    `facts` (epoch and the like) go to the manifest beside the file's SHA-256. When the disk
-    is full nothing of the new checkpoint remains and the older ones are untouched.
+    `facts` (epoch and the like) go to the manifest beside the file's SHA-256. When writing
+    fails nothing of the new checkpoint remains and the older ones are untouched.
     """
     home.mkdir(parents=True, exist_ok=True)
     final = home / f"step_{env_steps:09d}"
@@ -53,15 +55,8 @@ def write_checkpoint(
         shutil.rmtree(final, ignore_errors=True)
         aside.rename(final)
         _flush(home)
-    except Exception as error:
+    except BaseException:
         shutil.rmtree(aside, ignore_errors=True)
-        if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT) or (
-            "No space left" in str(error)
-        ):
-            raise SeadsError(
-                f"no space left on the disk of {home} for a checkpoint; earlier checkpoints are "
-                "intact: make room and continue with --resume"
-            ) from None
         raise
     for old in sorted(home.glob("step_*"))[:-keep]:
         (old / RESUMABLE).unlink(missing_ok=True)
@@ -70,11 +65,12 @@ def write_checkpoint(
 
 
 def newest_checkpoint(
-    home: Path,
-) -> tuple[dict[str, np.ndarray], dict[str, Any], list[str]] | None:
-    """Arrays and facts of the newest checkpoint that verifies, and what was wrong with newer ones.
+    home: Path, take: Callable[[dict[str, np.ndarray], dict[str, Any]], Found]
+) -> tuple[Found, Path, list[str]] | None:
+    """The newest checkpoint that verifies and that `take(arrays, facts)` takes.
 
-    None where there is no checkpoint at all; raises if there are some but none is good.
+    Returns what `take` made of it, where it is, and what was wrong with newer ones; None
+    where there is no checkpoint at all; raises if there are some but none is good.
     """
     complaints: list[str] = []
     for directory in sorted(home.glob("step_*"), reverse=True):
@@ -84,12 +80,20 @@ def newest_checkpoint(
             facts = json.loads((directory / MANIFEST).read_text())
             if _digest(directory / RESUMABLE) != facts["sha256"]:
                 raise SeadsError("its contents do not match its checksum")
-            return read_arrays(directory / RESUMABLE), facts, complaints
+            return take(read_arrays(directory / RESUMABLE), facts), directory, complaints
         except (OSError, KeyError, TypeError, ValueError) as error:
-            complaints.append(f"{directory.name} is damaged ({error})")
+            complaints.append(f"{directory.name} cannot be used ({error})")
     if complaints:
         raise SeadsError(f"no good checkpoint in {home}: {'; '.join(complaints)}")
     return None
+
+
+def disk_full(error: BaseException) -> bool:
+    """Whether an error, or what caused it, says that the disk or the quota is used up."""
+    if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+        return True
+    # safetensors reports it in words only
+    return any(words in str(error) for words in ("No space left", "File too large", "quota"))
 
 
 def prefixed(prefix: str, arrays: dict[str, np.ndarray]) -> Iterator[tuple[str, np.ndarray]]:

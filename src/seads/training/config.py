@@ -50,10 +50,14 @@ class TrainConfig:
         ):
             if getattr(self, name) < least:
                 raise SeadsError(f"{name}={getattr(self, name)}; allowed: {least} or more")
+        if self.seed >= 2**32:
+            raise SeadsError(f"seed={self.seed}; allowed: below 2**32")
 
     def write(self, path: Path) -> None:
-        """Write as JSON."""
-        path.write_text(json.dumps(dataclasses.asdict(self), indent=2) + "\n")
+        """Write as JSON, aside first: a run killed meanwhile leaves no half of it."""
+        aside = path.with_suffix(".tmp")
+        aside.write_text(json.dumps(dataclasses.asdict(self), indent=2) + "\n")
+        aside.rename(path)
 
     def learning_rate(self, env_steps: int) -> float:
         """Constant in the first half of the run, then linear to its end value."""
@@ -74,10 +78,10 @@ def read_config(path: Path) -> TrainConfig:
     """Read what `TrainConfig.write` wrote; anything else raises a sentence."""
     try:
         values = json.loads(path.read_text())
-    except json.JSONDecodeError as error:
-        raise SeadsError(f"{path} is not JSON: {error}") from None
-    known = [f.name for f in dataclasses.fields(TrainConfig)]
-    for name in values:
-        if name not in known:
-            raise unknown(f"setting in {path}", name, known)
-    return TrainConfig(**values | {"agent": from_dict(values["agent"])})
+        known = [f.name for f in dataclasses.fields(TrainConfig)]
+        for name in values:
+            if name not in known:
+                raise unknown(f"setting in {path}", name, known)
+        return TrainConfig(**values | {"agent": from_dict(values["agent"])})
+    except (json.JSONDecodeError, UnicodeDecodeError, KeyError, TypeError, AttributeError) as error:
+        raise SeadsError(f"{path} is not a run's configuration: {error}") from None

@@ -16,6 +16,7 @@ from seads.agent.agent import Agent, Architecture
 from seads.agent.arrays import from_arrays, to_arrays
 from seads.agent.buffer import EpisodeBuffer, Episodes
 from seads.agent.learner import LearnerState, Shapes, draw_batches, initial_state, learn
+from seads.agent.statistics import skill_statistics
 from seads.envs import make_env
 from seads.envs.interface import BatchedEnv
 from seads.errors import SeadsError
@@ -52,9 +53,11 @@ class Trainer:
         )
         spec = self.env.spec
         num_skills = config.agent.num_skills or spec.num_moves
-        if num_skills is None:
+        if num_skills is None or num_skills < 2:
+            self.env.close()
             raise SeadsError(
-                f"num_skills=0, but nobody knows how many moves {config.env!r} has; set num_skills"
+                f"num_skills=0 takes the number of moves of {config.env!r}, which is "
+                f"{num_skills or 'unknown'}; set num_skills to 2 or more"
             )
         self.num_skills: int = num_skills
         self.shapes = Shapes(
@@ -67,7 +70,9 @@ class Trainer:
         """The state before the first epoch."""
         learner = initial_state(self.shapes, self.config.agent, self.config.seed)
         pending = self._collect(learner, 0)
-        return Progress(learner, self._empty_buffer(), pending, next_look=self.config.coverage_every)
+        return Progress(
+            learner, self._empty_buffer(), pending, next_look=self.config.coverage_every
+        )
 
     def epoch(self, progress: Progress) -> tuple[Progress, dict[str, float]]:
         """One epoch; the episodes for the next one are collected while this one learns."""
@@ -80,29 +85,25 @@ class Trainer:
         if progress.buffer.added >= agent.warmup_episodes:
             rng = np.random.default_rng([config.seed, epoch, BATCHES])
             batches, metrics = draw_batches(learner.model, progress.buffer, agent, rng)
-            key = jax.random.fold_in(jax.random.fold_in(jax.random.key(config.seed), UPDATES), epoch)
+            key = jax.random.fold_in(
+                jax.random.fold_in(jax.random.key(config.seed), UPDATES), epoch
+            )
             rate = jnp.float32(config.learning_rate(env_steps))
             learner, losses = learn(learner, batches, key, rate, agent)
             metrics |= {name: float(value) for name, value in losses.items()}
+        for name, value in metrics.items():
+            _demand_finite(name, value, epoch, env_steps)
         progress = dataclasses.replace(
             progress, learner=learner, pending=upcoming.result(), epoch=epoch, env_steps=env_steps
         )
-        for name, value in metrics.items():
-            if not math.isfinite(value):
-                raise SeadsError(
-                    f"{name} became {value} in epoch {epoch} after {env_steps} env steps; the "
-                    "run is stopped and its last checkpoint is from before that. Lower "
-                    "learning_rate, or resume with other settings in a new run"
-                )
-        if config.coverage_every and env_steps >= progress.next_look:
+        knows_moves = self.env.spec.num_moves is not None
+        if knows_moves and config.coverage_every and env_steps >= progress.next_look:
             metrics["coverage"] = self.look(progress)
             progress.next_look = env_steps + config.coverage_every
         return progress, metrics
 
     def look(self, progress: Progress) -> float:
         """Coverage of the averaged policy on a few training boards (evaluation uses test boards)."""
-        if self.env.spec.num_moves is None:
-            return float("nan")
         if self._look_env is None:
             self._look_env = make_env(
                 self.config.env,
@@ -112,7 +113,7 @@ class Trainer:
             )
         runs = run_all_skills(
             self._look_env,
-            progress.learner.average,
+            progress.learner.average[0],
             self.num_skills,
             self.config.coverage_starts,
             seed=self.config.seed + LOOKS,
@@ -130,22 +131,31 @@ class Trainer:
         )
         card = {"env_steps": progress.env_steps, "epoch": progress.epoch, **card}
         learner = progress.learner
+        if progress.buffer.stored is not None:
+            newest = progress.buffer.stored.pick(progress.buffer.newest())
+            card["skills"] = skill_statistics(learner.average[1], newest)
         return Agent(
             self.config.env,
             self.config.env_options,
             architecture,
-            learner.average,
-            learner.model,
+            *learner.average,
             card,
         )
 
     def arrays(self, progress: Progress) -> dict[str, np.ndarray]:
-        """Everything of the progress that is an array, for a checkpoint."""
+        """Everything of the progress that is an array, for a checkpoint.
+
+        Raises if the learner holds a NaN that no loss has shown yet.
+        """
+        learner = to_arrays(progress.learner)
+        for name, value in learner.items():
+            if not np.isfinite(value).all():
+                _demand_finite(f"learner{name}", float("nan"), progress.epoch, progress.env_steps)
         pending = {f.name: getattr(progress.pending, f.name) for f in dataclasses.fields(Episodes)}
         counters = np.array([progress.epoch, progress.env_steps, progress.next_look])
         return dict(
             [
-                *prefixed("learner", to_arrays(progress.learner)),
+                *prefixed("learner", learner),
                 *prefixed("buffer", progress.buffer.arrays()),
                 *prefixed("pending", pending),
                 ("counters", counters),
@@ -173,7 +183,7 @@ class Trainer:
             self._look_env.close()
 
     def _collect(self, learner: LearnerState, epoch: int) -> Episodes:
-        policy = learner.average if self.config.agent.act_with_average else learner.sac.policy
+        policy = learner.average[0] if self.config.agent.act_with_average else learner.sac.policy
         return collect(
             self.env, policy, self.config.agent, self.num_skills, self.config.seed, epoch
         )
@@ -185,4 +195,12 @@ class Trainer:
             agent.recent_episodes,
             self.num_skills + 1,
             agent.balanced_buffer,
+        )
+
+
+def _demand_finite(name: str, value: float, epoch: int, env_steps: int) -> None:
+    if not math.isfinite(value):
+        raise SeadsError(
+            f"{name} became {value} in epoch {epoch} after {env_steps} env steps; the run is "
+            "stopped and its last checkpoint is from before that. Lower learning_rate in a new run"
         )

@@ -14,14 +14,14 @@ class MetricLog:
     wall-clock times go to timing.jsonl.
     """
 
-    def __init__(self, directory: Path, last_epoch: int, wandb_run: Any = None):
+    def __init__(self, directory: Path, last_epoch: int, env_steps: int, wandb_run: Any = None):
         from tensorboardX import SummaryWriter
 
         self._paths = [directory / "metrics.jsonl", directory / "timing.jsonl"]
         for path in self._paths:
             keep_until(path, last_epoch)
         self._files = [path.open("a", buffering=1) for path in self._paths]
-        self._board = SummaryWriter(str(directory / "tensorboard"), purge_step=last_epoch + 1)
+        self._board = SummaryWriter(str(directory / "tensorboard"), purge_step=env_steps + 1)
         self._wandb = wandb_run
 
     def write(self, metrics: dict[str, Any], timing: dict[str, Any]) -> None:
@@ -53,7 +53,7 @@ def keep_until(path: Path, last_epoch: int) -> None:
         try:
             if json.loads(line)["epoch"] > last_epoch:
                 break
-        except (json.JSONDecodeError, KeyError):
+        except (json.JSONDecodeError, KeyError, TypeError):
             break
         kept.append(line + "\n")
     aside = path.with_suffix(".tmp")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import hashlib
 import json
 import os
 import platform
@@ -10,14 +11,16 @@ import signal
 import subprocess
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager, suppress
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from seads import __version__
 from seads.errors import SeadsError
-from seads.training.checkpoint import newest_checkpoint, write_checkpoint
+from seads.training.checkpoint import disk_full, newest_checkpoint, write_checkpoint
 from seads.training.config import TrainConfig, read_config
 from seads.training.loop import Progress, Trainer
 from seads.training.metrics import MetricLog
@@ -32,10 +35,13 @@ def train(config: TrainConfig, out: Path, report: Report | None = None, wandb: b
         raise SeadsError(
             f"{out} exists and is not empty; choose another --out, or continue it with --resume {out}"
         )
-    trainer = Trainer(config)
-    out.mkdir(parents=True, exist_ok=True)
-    config.write(out / "config.json")
-    return _run(trainer, trainer.begin, out, report or _quiet, wandb)
+    with closing(Trainer(config)) as trainer:
+        # collects already: an environment that does not work says so before anything is written
+        progress = trainer.begin()
+        with full_disk_in_words(out):
+            out.mkdir(parents=True, exist_ok=True)
+            config.write(out / "config.json")
+            return _run(trainer, progress, out, report or _quiet, wandb)
 
 
 def resume(out: Path, report: Report | None = None, wandb: bool = False) -> str:
@@ -43,29 +49,35 @@ def resume(out: Path, report: Report | None = None, wandb: bool = False) -> str:
     if not (out / "config.json").is_file():
         raise SeadsError(f"{out} is no run directory: there is no config.json in it")
     report = report or _quiet
-    config = read_config(out / "config.json")
-    found = newest_checkpoint(out / "checkpoints")
-    trainer = Trainer(config)
-    if found is None:
-        return _run(trainer, trainer.begin, out, report, wandb)
-    arrays, _, complaints = found
-    for complaint in complaints:
-        report("warning", {"message": f"{complaint}; using the one before"})
-    return _run(trainer, lambda: trainer.restore(arrays), out, report, wandb)
+    settings = fingerprint(out)
+    with closing(Trainer(read_config(out / "config.json"))) as trainer, full_disk_in_words(out):
+
+        def take(arrays: dict[str, np.ndarray], facts: dict[str, Any]) -> Progress:
+            if facts.get("config", settings) != settings:
+                raise SeadsError("it was made with another config.json")
+            return trainer.restore(arrays)
+
+        found = newest_checkpoint(out / "checkpoints", take)
+        if found is None:
+            return _run(trainer, trainer.begin(), out, report, wandb)
+        progress, step, complaints = found
+        for complaint in complaints:
+            report("warning", {"message": f"{complaint}; using the one before"})
+        # the run may have been killed between the checkpoint and its agent
+        save_agents(trainer, progress, out, step)
+        return _run(trainer, progress, out, report, wandb)
 
 
-def _run(
-    trainer: Trainer, begin: Callable[[], Progress], out: Path, report: Report, wandb: bool
-) -> str:
+def _run(trainer: Trainer, progress: Progress, out: Path, report: Report, wandb: bool) -> str:
     config = trainer.config
     started = time.monotonic()
     with stop_signals() as stopping:
-        progress = begin()
         first_steps = progress.env_steps
-        log = MetricLog(out, progress.epoch, _wandb_run(config, out) if wandb else None)
-        _write_meta(out, config, progress, "running", 0.0)
-        saved = progress.epoch
-        status = "running"
+        status = "finished" if first_steps >= config.env_steps else "running"
+        log = MetricLog(
+            out, progress.epoch, first_steps, _wandb_run(config, out) if wandb else None
+        )
+        _write_meta(out, config, progress, status, 0.0)
         try:
             while status == "running":
                 progress, metrics = trainer.epoch(progress)
@@ -82,15 +94,14 @@ def _run(
                 report("epoch", {**counters, **metrics, **speed})
                 if progress.epoch % config.checkpoint_every == 0 or status != "running":
                     save(trainer, progress, out)
-                    saved = progress.epoch
                     _write_meta(out, config, progress, status, seconds)
                     report("checkpoint", counters)
         except BaseException:
-            _write_meta(out, config, progress, "failed", time.monotonic() - started, saved)
+            with suppress(OSError):  # the failure itself is what the user must hear of
+                _write_meta(out, config, progress, "failed", time.monotonic() - started)
             raise
         finally:
             log.close()
-            trainer.close()
     report("end", {"status": status, "env_steps": progress.env_steps, "out": str(out)})
     return status
 
@@ -101,12 +112,22 @@ def save(trainer: Trainer, progress: Progress, out: Path) -> None:
         out / "checkpoints",
         progress.env_steps,
         trainer.arrays(progress),
-        {"epoch": progress.epoch},
+        {"epoch": progress.epoch, "config": fingerprint(out)},
         trainer.config.keep_checkpoints,
     )
+    save_agents(trainer, progress, out, step)
+
+
+def save_agents(trainer: Trainer, progress: Progress, out: Path, step: Path) -> None:
+    """The agent of a checkpoint, beside it and as the run's newest."""
     agent = trainer.agent(progress, card(trainer.config))
     agent.save(step / "agent")
     agent.save(out / "agent")
+
+
+def fingerprint(out: Path) -> str:
+    """What ties a checkpoint to the settings of its run."""
+    return hashlib.sha256((out / "config.json").read_bytes()).hexdigest()
 
 
 def card(config: TrainConfig) -> dict[str, Any]:
@@ -119,6 +140,20 @@ def card(config: TrainConfig) -> dict[str, Any]:
         "commit": _commit(),
         "version": __version__,
     }
+
+
+@contextmanager
+def full_disk_in_words(out: Path) -> Iterator[None]:
+    """Turns the many errors of a full disk into one sentence."""
+    try:
+        yield
+    except Exception as error:
+        if not disk_full(error):
+            raise
+        raise SeadsError(
+            f"no space left on the disk of {out}; earlier checkpoints are intact: make room and "
+            f"continue with --resume {out}"
+        ) from None
 
 
 @contextmanager
@@ -150,7 +185,6 @@ def _write_meta(
     progress: Progress,
     status: str,
     seconds: float,
-    saved_epoch: int | None = None,
 ) -> None:
     path = out / "meta.json"
     now = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
@@ -164,7 +198,7 @@ def _write_meta(
         "updated": now,
         "seconds_since_start_or_resume": round(seconds, 1),
         "status": status,
-        "epoch": progress.epoch if saved_epoch is None else saved_epoch,
+        "epoch": progress.epoch,
         "env_steps": progress.env_steps,
         "budget": config.env_steps,
     }

@@ -1,0 +1,43 @@
+"""What each skill costs and how reliable it is, from a run's own episodes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from seads.agent.buffer import Episodes
+from seads.agent.skill_model import Discriminator, ForwardModel
+
+
+def skill_statistics(
+    model: ForwardModel | Discriminator, episodes: Episodes
+) -> list[dict[str, Any]]:
+    """Per skill: how many episodes, their mean steps, and the probability that it succeeds.
+
+    A skill succeeds where it does what the forward model says most likely; the probability
+    is (successes + 1) / (episodes + 2), so that it is never 0 or 1. A skill without episodes
+    is as slow as the slowest. Exploration noise is in the episodes, so all skills look a
+    little worse than they are; what counts is how they compare. The ground truth is not
+    looked at. VIC's discriminator says nothing about effects: the list is empty.
+    """
+    if not isinstance(model, ForwardModel):
+        return []
+    count = model.num_skills
+    logits = np.asarray(model.flip_logits(episodes.before, episodes.skills))
+    succeeded = ((episodes.before ^ (logits > 0)) == episodes.after).all(1)
+    tried = np.bincount(episodes.skills, minlength=count)
+    worked = np.bincount(episodes.skills, weights=succeeded, minlength=count)
+    total = np.bincount(episodes.skills, weights=episodes.lengths, minlength=count)
+    slowest = float(episodes.lengths.max(initial=1))
+    steps = np.where(tried > 0, total / np.maximum(tried, 1), slowest)
+    success = (worked + 1) / (tried + 2)
+    return [
+        {
+            "skill": skill,
+            "episodes": int(tried[skill]),
+            "steps": round(float(steps[skill]), 4),
+            "success": round(float(success[skill]), 4),
+        }
+        for skill in range(count)
+    ]
