@@ -12,6 +12,7 @@ from typing import Any
 
 from seads.envs.embedding import EmbeddedEnv, Mode
 from seads.envs.interface import BatchedEnv
+from seads.envs.render_gl import setting_checked
 from seads.errors import SeadsError, unknown
 from seads.games import make_game
 from seads.games.game import Game, Split
@@ -122,10 +123,11 @@ def make_env(
         return _make_own(name, num_envs, {"split": split, "depths": depths, "mode": mode}, options)
     entry = lookup(name)
     body = BODIES[entry.body]
-    make_body = getattr(importlib.import_module(body.module), body.class_name)
-    _check_options(name, make_body, options)
     game = entry.make_game()
-    manipulator = make_body(num_envs, **{**entry.body_options, **options})
+    with setting_checked():
+        make_body = getattr(importlib.import_module(body.module), body.class_name)
+        _check_options(name, make_body, options)
+        manipulator = make_body(num_envs, **{**entry.body_options, **options})
     return EmbeddedEnv(game, manipulator, name, num_envs, depths or entry.depths, split, mode)
 
 
