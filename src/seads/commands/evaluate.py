@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 import sys
+import time
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +16,8 @@ from seads.errors import SeadsError
 
 ROWS = 512
 """Environments that run side by side in an evaluation."""
+SILENCE = 10.0
+"""Seconds between signs of life."""
 
 
 @dataclass(frozen=True)
@@ -31,14 +34,18 @@ class Options:
     """Boards to start from."""
     checkpoints: bool = False
     """Coverage of every checkpoint along the run, for its curve against env steps."""
-    depths: str = "1-5"
-    """Solution depths of the boards to solve, such as 1-5 or 3."""
+    depths: str | None = None
+    """Solution depths of the boards to solve, such as 1-5 or 1,3,15; 1-5 by default."""
     episodes_per_depth: int = 20
     """Boards of each depth."""
     planner: str = "auto"
-    """Planner by name."""
+    """auto, bfs, dijkstra, bidirectional, astar or gf2."""
     replan: bool = True
     """Plan again when a skill did not do what the model said."""
+    minimise: Literal["length", "steps", "risk"] = "length"
+    """Number of skills, expected low-level steps, or the risk that one fails."""
+    seconds: float = 60.0
+    """Limit on the planning time for a board (the paper's)."""
     seed: int = 0
     """Seed of the start states and boards."""
     json: bool = False
@@ -53,22 +60,119 @@ def run(options: Options) -> dict[str, Any]:
     from seads.agent import load
     from seads.evaluation.results import write_result
 
-    if options.starts < 1:
-        raise SeadsError(f"starts={options.starts}; allowed: 1 or more")
+    for name in ("starts", "episodes_per_depth"):
+        if getattr(options, name) < 1:
+            raise SeadsError(f"{name}={getattr(options, name)}; allowed: 1 or more")
     agent = load(options.run)
-    result: dict[str, Any] = {
+    facts: dict[str, Any] = {
         "env": agent.env,
         "env_steps": agent.card.get("env_steps"),
         "algorithm": agent.architecture.algorithm,
     }
+    measured: dict[str, Any] = {}
     command = shlex.join(["seads", *sys.argv[1:]])
-    if options.what in ("coverage", "all"):
-        result["coverage"] = measure_coverage(agent, options)
-        show_coverage(result["coverage"])
-        if options.checkpoints:
-            result["curve"] = coverage_curve(Path(options.run), options)
-        write_result(Path(options.run), f"coverage-{options.split}-seed{options.seed}", result, command)
-    return result
+    for part in ("coverage", "tasks") if options.what == "all" else (options.what,):
+        missing = _obstacle(agent, part)
+        if missing and options.what == "all":
+            print(f"{part} left out: {missing}", file=sys.stderr)
+            continue
+        if missing:
+            raise SeadsError(missing)
+        results, name = _measure(agent, part, options)
+        write_result(Path(options.run), name, {**facts, **results}, command)
+        measured |= results
+    if not measured:
+        raise SeadsError(f"nothing of {options.run} can be evaluated")
+    print(f"next: seads solve {options.run}")
+    return {**facts, **measured}
+
+
+def _obstacle(agent: Any, part: str) -> str | None:
+    """Why this part cannot be measured for the agent, or None."""
+    if part == "tasks" and agent.architecture.algorithm == "vic":
+        return "the agent has no forward model to plan with: VIC learns none"
+    if part == "tasks" and ":" in agent.env:
+        return f"nobody knows boards and solution depths of {agent.env!r}"
+    return None
+
+
+def _measure(agent: Any, part: str, options: Options) -> tuple[dict[str, Any], str]:
+    """One part of the evaluation: its results, and the name of their file."""
+    if part == "tasks":
+        tasks = measure_tasks(agent, options)
+        show_tasks(tasks)
+        kind = "replan" if options.replan else "no-replan"
+        name = f"tasks-{kind}-{options.planner}-{options.minimise}-{options.split}"
+        return {"tasks": tasks}, f"{name}-seed{options.seed}"
+    results: dict[str, Any] = {"coverage": measure_coverage(agent, options)}
+    show_coverage(results["coverage"])
+    if options.checkpoints:
+        results["curve"] = coverage_curve(Path(options.run), options)
+    return results, f"coverage-{options.split}-seed{options.seed}"
+
+
+def measure_tasks(agent: Any, options: Options) -> dict[str, Any]:
+    """The paper's protocol: boards of every depth, planned and executed side by side."""
+    import numpy as np
+
+    from seads.envs import make_env
+    from seads.envs.registry import lookup
+    from seads.evaluation.boards import GameReader, game_of
+    from seads.evaluation.tasks import Solver, Solving, draw_tasks, report
+
+    game = game_of(agent.env)
+    if game is None:
+        raise SeadsError(f"nobody knows boards and solution depths of {agent.env!r}")
+    low, high = lookup(agent.env).depths
+    asked = range(low, high + 1) if options.depths is None else parse_depths(options.depths)
+    depths, starts, seeds = draw_tasks(
+        game, list(asked), options.episodes_per_depth, options.split, options.seed
+    )
+    goal = GameReader(game).goal
+    solving = Solving(options.planner, options.replan, options.minimise, options.seconds)
+    solver = Solver(agent, starts, solving, PlanCounter(len(starts)))
+    executions = []
+    for first in range(0, len(starts), ROWS):
+        part = slice(first, first + ROWS)
+        rows = len(starts[part])
+        with closing(make_env(agent.env, rows, **agent.env_options)) as env:
+            agent.check_fits(env.spec)
+            goals = np.repeat(np.asarray(goal)[None], rows, axis=0)
+            executions += solver.solve(env, agent.policy, seeds[part], goals, starts[part])
+    return {
+        **report(game, depths, executions, solver),
+        "split": options.split,
+        "seed": options.seed,
+        "episodes_per_depth": options.episodes_per_depth,
+        "drawn": "with replacement; a board drawn again starts from another pose",
+    }
+
+
+class PlanCounter:
+    """Says now and then how far planning is: a poor model can take its full limit every time."""
+
+    def __init__(self, boards: int) -> None:
+        self._boards, self._plans, self._next = boards, 0, time.monotonic() + SILENCE
+
+    def __call__(self, _: object) -> None:
+        self._plans += 1
+        if time.monotonic() >= self._next:
+            self._next = time.monotonic() + SILENCE
+            print(f"{self._plans} plans for {self._boards} boards so far", file=sys.stderr)
+
+
+def parse_depths(text: str) -> list[int]:
+    """'1-5', '3' or '1,3,15' as depths in ascending order."""
+    depths: set[int] = set()
+    for part in text.split(","):
+        low, dash, high = part.strip().partition("-")
+        if not low.isdecimal() or (dash and not high.isdecimal()):
+            raise SeadsError(f"depths {text!r} cannot be read; write 1-5, 3 or 1,3,15")
+        first, last = int(low), int(high) if dash else int(low)
+        if not 1 <= first <= last:
+            raise SeadsError(f"depths {part.strip()!r} are not possible; they go up, from 1 on")
+        depths |= set(range(first, last + 1))
+    return sorted(depths)
 
 
 def measure_coverage(agent: Any, options: Options) -> dict[str, Any]:
@@ -124,3 +228,59 @@ def show_coverage(found: dict[str, Any]) -> None:
     if "model_accuracy" in found:
         line += f"; the forward model is right in {found['model_accuracy']:.1%}"
     console.print(line)
+
+
+def show_tasks(found: dict[str, Any]) -> None:
+    """A row per depth, and what went wrong where something did."""
+    from rich.console import Console
+    from rich.table import Table
+
+    console = Console()
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    titles = (
+        "depth",
+        "boards",
+        "solved",
+        "95 % interval",
+        "plan",
+        "optimal",
+        "env steps",
+        "planning",
+    )
+    for title in titles:
+        table.add_column(title, justify="right")
+    for depth, one in found["depths"].items():
+        low, high = one["interval"]
+        seconds = one["planning_seconds"]
+        optimal = one["planned_optimally"]
+        table.add_row(
+            depth,
+            str(one["boards"]),
+            f"{one['success']:.0%}",
+            f"{low:.0%} to {high:.0%}",
+            _mean(one["plan_length"]),
+            "" if optimal is None else f"{optimal:.0%}",
+            _mean(one["solution_length"]),
+            "" if seconds is None else f"{seconds['median'] * 1000:.1f} ms",
+        )
+    console.print(table)
+    low, high = found["interval"]
+    how = "with" if found["replan"] else "without"
+    console.print(
+        f"solved {found['success']:.1%} ({low:.1%} to {high:.1%}) of {found['boards']} boards "
+        f"{how} replanning"
+    )
+    failures = {name: count for name, count in found["failures"].items() if count}
+    if failures:
+        listed = ", ".join(f"{name.replace('_', ' ')} {count}" for name, count in failures.items())
+        console.print(f"not solved: {listed}")
+    if found["skill_length"]:
+        length = found["skill_length"]
+        console.print(
+            f"steps per skill: median {length['median']:.0f}, "
+            f"quartiles {length['q1']:.0f} and {length['q3']:.0f}"
+        )
+
+
+def _mean(numbers: dict[str, float] | None) -> str:
+    return "" if numbers is None else f"{numbers['mean']:.1f}"

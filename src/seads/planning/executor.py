@@ -17,8 +17,8 @@ Apply = Callable[[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]
 
 Zero steps on an active board say that its environment cannot go on.
 """
-MakePlan = Callable[[np.ndarray, np.ndarray], Plan]
-"""A plan from a start to a goal."""
+MakePlan = Callable[[np.ndarray, np.ndarray, float], Plan]
+"""make_plan(start, goal, spent): a plan, after `spent` seconds of planning on this board."""
 
 
 class Reason(Enum):
@@ -169,7 +169,7 @@ class _Board:
         """The skill to run now, or None when the execution has ended."""
         if self._reason is None and not self._pending:
             self._reason = self._plan()
-        if self._reason is None and len(self._runs) >= self._limit:
+        if self._reason is None and self._at_limit:
             self._reason = Reason.TOO_MANY_SKILLS
         return None if self._reason else self._pending.pop(0)
 
@@ -179,7 +179,9 @@ class _Board:
             return Reason.SOLVED
         if self._plans and not self._replan:
             return self._first_deviation()
-        found = self._make_plan(self.state, self._goal)
+        if self._plans and self._at_limit:
+            return Reason.TOO_MANY_SKILLS
+        found = self._make_plan(self.state, self._goal, sum(p.seconds for p in self._plans))
         self._plans.append(found)
         self._pending = list(found.skills)
         if self._pending:
@@ -194,8 +196,9 @@ class _Board:
         return Reason.NO_PLAN  # all went as predicted, so the plan did not lead to the goal
 
     @property
-    def _limit(self) -> int:
-        return skill_limit(len(self._plans[0])) if self._max_skills is None else self._max_skills
+    def _at_limit(self) -> bool:
+        limit = self._max_skills
+        return len(self._runs) >= (skill_limit(len(self._plans[0])) if limit is None else limit)
 
     def observe(
         self,
