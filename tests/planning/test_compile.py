@@ -15,7 +15,7 @@ RNG = np.random.default_rng
 
 
 @pytest.mark.parametrize(
-    "name, size, flips",
+    ("name", "size", "flips"),
     [("lightsout", 5, True), ("tileswap", 3, False), ("lightsout", 9, True)],
 )
 def test_operators_equal_the_network_and_the_rules(name, size, flips):
@@ -28,7 +28,9 @@ def test_operators_equal_the_network_and_the_rules(name, size, flips):
     expected = rules.successors(states)
     np.testing.assert_array_equal(network.successors(states), expected)
     np.testing.assert_array_equal(compiled.successors(states), expected)
-    assert compiled.all_flips is flips and compiled.invertible and compiled.exact
+    assert compiled.all_flips is flips
+    assert compiled.invertible
+    assert compiled.exact
     assert compiled.opaque == ()
 
 
@@ -36,7 +38,9 @@ def test_half_fields_compile_to_conditional_flips():
     model = half_fields(3)
     goal = np.zeros(9, bool)
     compiled = compile_model(model, goal[None])
-    assert compiled.opaque == () and compiled.exact and compiled.invertible
+    assert compiled.opaque == ()
+    assert compiled.exact
+    assert compiled.invertible
     rows = operator_rows(compiled)
     assert str(rows[0]) == "skill 0 flips 0, 1, 3 if 0 is off"
     assert str(rows[9]) == "skill 9 flips 0, 1, 3 if 0 is on"
@@ -89,14 +93,16 @@ def test_rare_mistakes_of_the_model_do_not_hide_the_rule():
     for skill, operator in clean.operators.items():
         np.testing.assert_array_equal(noisy.operators[skill].always, operator.always)
         assert noisy.operators[skill].is_flip
-    assert noisy.all_flips and not noisy.exact
+    assert noisy.all_flips
+    assert not noisy.exact
 
 
 def test_swaps_and_empty_skills_are_named():
     game = make_game("tileswap", size=2)
     compiled = compile_model(RulesModel(game), goal_bits(game)[None])
     row = operator_rows(compiled, name_bit=lambda b: f"chip {b // 4} on {b % 4}")[0]
-    assert row.kind == "exchanges" and row.agreement == 1.0
+    assert row.kind == "exchanges"
+    assert row.agreement == 1.0
     assert row.effect.startswith("exchanges chip 0 on 0 and chip 0 on 1, chip 1 on 0 and")
     idle = compile_model(Table(4, 2, lambda state, skill: state), np.zeros((1, 4), bool))
     assert [str(row) for row in operator_rows(idle)] == [
@@ -105,7 +111,7 @@ def test_swaps_and_empty_skills_are_named():
     ]
 
 
-@pytest.mark.parametrize("bits, density", [(9, 0.5), (81, 0.02), (169, 0.5), (130, 0.003)])
+@pytest.mark.parametrize(("bits", "density"), [(9, 0.5), (81, 0.02), (169, 0.5), (130, 0.003)])
 def test_packed_affine_maps_and_their_preimages(bits, density):
     rng = np.random.default_rng(bits)
     matrix = (rng.random((bits, bits)) < density) ^ np.eye(bits, dtype=bool)
@@ -128,7 +134,8 @@ def test_preimages_of_a_state_nothing_leads_to():
     nothing, _ = Preimages(matrix, np.zeros(3, bool))(pack(np.array([[1, 0, 1]], bool)))
     assert len(nothing) == 0
     both, rows = Preimages(matrix, np.zeros(3, bool))(pack(np.array([[1, 0, 0]], bool)))
-    assert sorted(both[:, 0].tolist()) == [1, 5] and rows.tolist() == [0, 0]
+    assert sorted(both[:, 0].tolist()) == [1, 5]
+    assert rows.tolist() == [0, 0]
 
 
 def test_min_agreement_is_checked():

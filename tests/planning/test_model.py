@@ -7,7 +7,7 @@ from seads.games import make_game
 from seads.planning import MLPModel, RulesModel
 
 
-def network(bits=7, skills=5, hidden=32, rows=0):
+def network(bits=7, skills=5, hidden=32):
     rng = np.random.default_rng(3)
     shapes = [(bits, hidden), (skills, hidden), (hidden,), (hidden, hidden), (hidden,)]
     shapes += [(hidden, bits), (bits,)]
@@ -40,7 +40,7 @@ def test_nan_and_wrong_shapes_are_refused(which):
     with pytest.raises(ValueError, match="NaN"):
         MLPModel(*weights)
     weights[which] = np.zeros((3, 4, 5))
-    with pytest.raises(ValueError):
+    with pytest.raises(ValueError, match="has shape"):
         MLPModel(*weights)
 
 

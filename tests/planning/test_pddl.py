@@ -18,7 +18,7 @@ def outside_plan(problem):
         return [int(str(a.action.name).split("_")[1]) for a in planner.solve(problem).plan.actions]
 
 
-@pytest.mark.parametrize("name, size, depth", [("lightsout", 3, 5), ("tileswap", 2, 4)])
+@pytest.mark.parametrize(("name", "size", "depth"), [("lightsout", 3, 5), ("tileswap", 2, 4)])
 def test_an_outside_planner_finds_a_plan_of_the_same_length(name, size, depth):
     game = make_game(name, size=size)
     goal, start = goal_bits(game), boards(game, depth, 1)[0]
@@ -42,7 +42,8 @@ def test_files_are_written(tmp_path):
     game = make_game("lightsout", size=2)
     compiled = compile_model(RulesModel(game), goal_bits(game)[None])
     domain, problem = write_pddl(boards(game, 1, 1)[0], goal_bits(game), compiled, tmp_path / "a")
-    assert "skill_0" in domain.read_text() and ":conditional-effects" in domain.read_text()
+    assert "skill_0" in domain.read_text()
+    assert ":conditional-effects" in domain.read_text()
     assert "bit_3" in problem.read_text()
 
 

@@ -27,13 +27,15 @@ ZERO, ONE = np.zeros(4, bool), np.ones(4, bool)
 @pytest.mark.parametrize("planner", PLANNERS)
 def test_goal_equal_to_start_is_the_empty_plan(planner):
     found = plan(ONE, ONE, FLIPS, planner, budget=Budget(max_nodes=0))
-    assert found.solved and found.skills == () and found.cost == 0.0
+    assert found.solved
+    assert found.skills == ()
+    assert found.cost == 0.0
     assert found.states.tolist() == [ONE.tolist()]
 
 
 @pytest.mark.parametrize("planner", PLANNERS)
 @pytest.mark.parametrize(
-    "budget, status",
+    ("budget", "status"),
     [
         (Budget(max_nodes=0), PlanStatus.NODE_BUDGET),
         (Budget(seconds=0.0), PlanStatus.TIME_BUDGET),
@@ -42,8 +44,11 @@ def test_goal_equal_to_start_is_the_empty_plan(planner):
 )
 def test_a_budget_of_zero(planner, budget, status):
     found = plan(ZERO, ONE, FLIPS, planner, budget=budget)
-    assert found.status is status and not found.solved and found.expanded == 0
-    assert found.skills == () and found.cost == math.inf
+    assert found.status is status
+    assert not found.solved
+    assert found.expanded == 0
+    assert found.skills == ()
+    assert found.cost == math.inf
 
 
 @pytest.mark.parametrize("planner", ["bfs", "dijkstra", "astar", "bidirectional"])
@@ -52,15 +57,17 @@ def test_a_budget_is_kept(planner):
     compiled = compile_model(RulesModel(game), goal_bits(game)[None])
     start = boards(game, 14, 1)[0]
     found = plan(start, goal_bits(game), compiled, planner, budget=Budget(max_nodes=50))
-    assert found.status is PlanStatus.NODE_BUDGET and found.expanded <= 50
+    assert found.status is PlanStatus.NODE_BUDGET
+    assert found.expanded <= 50
     found = plan(start, goal_bits(game), compiled, planner, budget=Budget(seconds=0.02))
-    assert found.status is PlanStatus.TIME_BUDGET and found.seconds < 5
+    assert found.status is PlanStatus.TIME_BUDGET
+    assert found.seconds < 5
     found = plan(start, goal_bits(game), compiled, planner, budget=Budget(memory_mb=0.1))
     assert found.status is PlanStatus.MEMORY_BUDGET
 
 
 @pytest.mark.parametrize(
-    "field, value",
+    ("field", "value"),
     [("max_nodes", -1), ("seconds", -1.0), ("seconds", math.nan), ("memory_mb", -0.5)],
 )
 def test_negative_budgets_are_refused(field, value):
@@ -69,7 +76,7 @@ def test_negative_budgets_are_refused(field, value):
 
 
 @pytest.mark.parametrize(
-    "start, goal, message",
+    ("start", "goal", "message"),
     [
         (np.zeros(3), ONE, "start has shape"),
         (ZERO, np.ones((1, 4)), "goal has shape"),
@@ -123,7 +130,8 @@ def test_unsolvable_boards(planner):
     start[0] = True
     assert game.depth(game.from_bits(start[None]))[0] == -1
     found = plan(start, goal_bits(game), model, planner)
-    assert found.status is PlanStatus.UNSOLVABLE and "no plan exists" in found.status.value
+    assert found.status is PlanStatus.UNSOLVABLE
+    assert "no plan exists" in found.status.value
 
 
 def test_a_compiled_model_does_not_rule_out_what_it_never_saw():
@@ -131,7 +139,8 @@ def test_a_compiled_model_does_not_rule_out_what_it_never_saw():
     model = Table(4, 2, lambda state, skill: np.roll(state, 1 + skill))
     compiled = compile_model(model, ZERO[None])
     found = plan([1, 0, 0, 0], [0, 0, 0, 1], compiled)
-    assert found.solved and len(found) == 2
+    assert found.solved
+    assert len(found) == 2
 
 
 def test_a_wrong_operator_is_found_out_and_the_network_decides():
@@ -139,7 +148,9 @@ def test_a_wrong_operator_is_found_out_and_the_network_decides():
     wrong[0] = Operator(0, np.zeros((4, 4), bool), np.ones(4, bool))  # claims to flip everything
     compiled = Compiled(FLIPS, wrong)
     found = plan(ZERO, ONE, compiled)
-    assert found.solved and len(found) == 4 and found.planner != "gf2"
+    assert found.solved
+    assert len(found) == 4
+    assert found.planner != "gf2"
     np.testing.assert_array_equal(replay(ZERO, found.skills, FLIPS)[-1], ONE)
 
 
@@ -147,11 +158,14 @@ def test_all_operators_wrong_falls_back_to_the_network():
     wrong = {k: Operator(k, np.zeros((4, 4), bool), np.ones(4, bool)) for k in range(4)}
     for planner in ("auto", "gf2", "bidirectional", "astar"):
         found = plan(ZERO, ONE, Compiled(FLIPS, dict(wrong)), planner)
-        assert found.solved and len(found) == 4 and found.planner == "bfs"
+        assert found.solved
+        assert len(found) == 4
+        assert found.planner == "bfs"
         np.testing.assert_array_equal(replay(ZERO, found.skills, FLIPS)[-1], ONE)
     costs = Costs(np.arange(1.0, 5.0))
     found = plan(ZERO, ONE, Compiled(FLIPS, dict(wrong)), costs=costs)
-    assert found.planner == "dijkstra" and found.cost == 10.0
+    assert found.planner == "dijkstra"
+    assert found.cost == 10.0
 
 
 def test_flips_are_reordered_around_mistakes_of_the_model():
@@ -162,7 +176,8 @@ def test_flips_are_reordered_around_mistakes_of_the_model():
     exact = compile_model(FLIPS, ZERO[None])
     compiled = Compiled(Faulty(FLIPS, faults), exact.operators)
     found = plan(ZERO, ONE, compiled)
-    assert found.skills == (3, 2, 1, 0) and found.planner == "gf2"
+    assert found.skills == (3, 2, 1, 0)
+    assert found.planner == "gf2"
 
 
 def test_search_goes_around_mistakes_of_the_model():
@@ -175,7 +190,9 @@ def test_search_goes_around_mistakes_of_the_model():
     model = Faulty(rules, faults)
     compiled = Compiled(model, exact.operators)
     found = plan(start, goal, compiled)
-    assert found.solved and found.planner == "bidirectional" and not compiled.exact
+    assert found.solved
+    assert found.planner == "bidirectional"
+    assert not compiled.exact
     np.testing.assert_array_equal(replay(start, found.skills, model)[-1], goal)
 
 
@@ -190,11 +207,13 @@ def test_opaque_skills_shorten_plans():
     compiled = Compiled(model, flips)
     assert compiled.opaque == (4,)
     found = plan(ZERO, ONE, compiled)
-    assert len(found) == 3 and found.skills[-1] == 4
+    assert len(found) == 3
+    assert found.skills[-1] == 4
     np.testing.assert_array_equal(replay(ZERO, found.skills, model)[-1], ONE)
     assert len(plan(ZERO, ONE, compiled, "astar")) == 3
     other = plan(ONE, ZERO, compiled)
-    assert len(other) == 4 and other.minimal
+    assert len(other) == 4
+    assert other.minimal
 
 
 def test_costs_from_episodes():

@@ -42,7 +42,8 @@ def test_lights_out_plans_have_the_exact_depth(depth):
         found = plan(start, goal, compiled)
         check(found, start, goal, compiled.model)
         assert len(found) == depth == found.cost
-        assert found.planner == "gf2" and found.minimal
+        assert found.planner == "gf2"
+        assert found.minimal
 
 
 @pytest.mark.parametrize("depth", range(1, 17))
@@ -52,13 +53,15 @@ def test_tile_swap_plans_have_the_exact_depth(depth):
     compiled.cache.clear()
     found = plan(start, goal, compiled)
     check(found, start, goal, compiled.model)
-    assert len(found) == depth and found.planner == "bidirectional"
+    assert len(found) == depth
+    assert found.planner == "bidirectional"
     again = plan(start, goal, compiled)
-    assert len(again) == depth and again.expanded <= found.expanded
+    assert len(again) == depth
+    assert again.expanded <= found.expanded
 
 
 @pytest.mark.parametrize("planner", [name for name in PLANNERS if name != "gf2"])
-@pytest.mark.parametrize("game, goal, compiled", [LIGHTS, SWAPS], ids=["lights", "swaps"])
+@pytest.mark.parametrize(("game", "goal", "compiled"), [LIGHTS, SWAPS], ids=["lights", "swaps"])
 def test_every_planner_on_the_network(planner, game, goal, compiled):
     network = exact_network(compiled, hidden=64)
     on_network = compile_model(network, goal[None])
@@ -66,7 +69,7 @@ def test_every_planner_on_the_network(planner, game, goal, compiled):
         start = boards(game, depth, 1, seed=1)[0]
         found = plan(start, goal, on_network, planner)
         check(found, start, goal, network)
-        assert len(found) == depth and found.expanded > 0 or found.planner == "gf2"
+        assert (len(found) == depth and found.expanded > 0) or found.planner == "gf2"
 
 
 @settings(max_examples=25, deadline=None)
@@ -84,7 +87,8 @@ def test_planners_agree_on_random_flips(seed, start, goal):
             assert found.status is PlanStatus.UNSOLVABLE
         else:
             check(found, start, goal, model)
-            assert len(found) == wanted and found.minimal
+            assert len(found) == wanted
+            assert found.minimal
 
 
 @settings(max_examples=25, deadline=None)
@@ -155,7 +159,8 @@ def test_large_boards(size):
     start = boards(game, size * size // 2, 1)[0]
     found = plan(start, goal, compiled)
     check(found, start, goal, compiled.model)
-    assert found.seconds < 1.0 and len(found) <= size * size // 2
+    assert found.seconds < 1.0
+    assert len(found) <= size * size // 2
     if size == 9:
         # eight dimensions of other solutions: none may be shorter
         from seads.planning.gf2 import flip_system
@@ -177,15 +182,18 @@ def test_more_skills_than_can_be_enumerated():
     compiled = compile_model(model, start[None])
     found = plan(start, goal, compiled)
     check(found, start, goal, model)
-    assert found.planner == "bidirectional" and found.minimal
+    assert found.planner == "bidirectional"
+    assert found.minimal
     assert len(found) == len(plan(start, goal, compiled, "bfs"))
     loose = plan(start, goal, compiled, budget=Budget(max_nodes=1))
     check(loose, start, goal, model)
-    assert not loose.minimal and loose.planner == "gf2"
+    assert not loose.minimal
+    assert loose.planner == "gf2"
 
 
 def test_no_state_is_expanded_twice():
     model = Flips(np.eye(6, dtype=bool))
     found = plan(np.zeros(6, bool), np.ones(6, bool), model, "bfs")
-    assert len(found) == 6 and found.expanded <= 2**6
+    assert len(found) == 6
+    assert found.expanded <= 2**6
     assert model.asked == 6 * found.expanded

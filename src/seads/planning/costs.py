@@ -58,7 +58,7 @@ class Costs:
         if minimise not in get_args(Minimise):
             allowed = ", ".join(get_args(Minimise))
             raise ValueError(f"cannot minimise {minimise!r}; choose from {allowed}")
-        if len(skills) and not (0 <= min(skills) and max(skills) < num_skills):
+        if len(skills) and not (min(skills) >= 0 and max(skills) < num_skills):
             raise ValueError(f"episodes name skills outside 0..{num_skills - 1}")
         if minimise == "length":
             return cls.length(num_skills)

@@ -1,0 +1,156 @@
+"""Time, nodes per second and memory of every planner against the solution depth, as JSON.
+
+python benchmarks/planning.py                      both games, an exact network of the paper's size
+python benchmarks/planning.py --agent NAME         a trained agent's forward model
+python benchmarks/planning.py --large              also 7×7, 9×9 and 13×13 LightsOut
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import statistics
+import sys
+import time
+from typing import Any
+
+import numpy as np
+
+from seads.games import Game, make_game
+from seads.planning import Budget, Compiled, MLPModel, RulesModel, compile_model, plan
+from seads.planning.costs import Costs
+from seads.planning.exact_network import exact_network
+from seads.planning.planner import choose
+from seads.planning.threads import num_workers
+
+# The deepest boards each planner is asked for; the others take minutes or all the memory.
+DEEPEST = {
+    "lightsout": {"auto": 15, "bfs": 7, "dijkstra": 5, "bidirectional": 13, "astar": 9},
+    "tileswap": {"auto": 16, "bfs": 7, "dijkstra": 6, "bidirectional": 16, "astar": 16},
+}
+
+
+def main() -> None:
+    """Run what the command line asks for."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--game", choices=["lightsout", "tileswap", "both"], default="both")
+    parser.add_argument("--planners", nargs="*", default=["auto", "bfs", "bidirectional", "astar"])
+    parser.add_argument("--boards", type=int, default=20, help="boards of each depth for auto")
+    parser.add_argument("--agent", help="a trained agent or run directory, instead of both games")
+    parser.add_argument("--large", action="store_true", help="add 7×7, 9×9, 13×13 LightsOut")
+    options = parser.parse_args()
+
+    report: dict[str, Any] = {"workers": num_workers(), "matmul_gflops": round(_matmul_rate(), 1)}
+    if options.agent:
+        game, network = _trained(options.agent)
+        report[options.agent] = _measure(game, network, options.planners, options.boards)
+    else:
+        for name in ["lightsout", "tileswap"] if options.game == "both" else [options.game]:
+            game = make_game(name)
+            report[name] = _measure(game, _exact(game), options.planners, options.boards)
+    if options.large:
+        for size in (7, 9, 13):
+            game = make_game("lightsout", size=size)
+            report[f"lightsout {size}×{size}"] = _measure_large(game)
+    json.dump(report, sys.stdout, indent=1)
+    print()
+
+
+def _matmul_rate() -> float:
+    """The most this machine does, in GFLOP/s: one large product on all cores."""
+    left = np.random.default_rng(0).random((2048, 2048), np.float32)
+    best = 0.0
+    for _ in range(5):
+        begin = time.perf_counter()
+        np.matmul(left, left)
+        best = max(best, 2 * 2048**3 / (time.perf_counter() - begin) / 1e9)
+    return best
+
+
+def _exact(game: Game) -> MLPModel:
+    goal = game.to_bits(game.goal[None])
+    return exact_network(compile_model(RulesModel(game), goal))
+
+
+def _trained(name: str) -> tuple[Game, MLPModel]:
+    import seads
+
+    agent: Any = seads.load(name)
+    return agent.game, agent.forward_model
+
+
+def _measure(game: Game, network: MLPModel, planners: list[str], boards: int) -> dict[str, Any]:
+    goal = game.to_bits(game.goal[None])[0]
+    begin = time.perf_counter()
+    compiled = compile_model(network, goal[None])
+    report: dict[str, Any] = {
+        "compile_seconds": round(time.perf_counter() - begin, 3),
+        "opaque_skills": list(compiled.opaque),
+        "auto_is": choose(compiled, Costs.length(compiled.num_skills)),
+    }
+    for planner in planners:
+        by_depth: dict[int, Any] = {}
+        for depth in range(1, DEEPEST[game.name].get(planner, 5) + 1):
+            count = boards if planner == "auto" else 2
+            by_depth[depth] = _depth(game, compiled, network, planner, depth, count)
+            print(game.name, planner, depth, by_depth[depth], file=sys.stderr)
+        report[planner] = by_depth
+    return report
+
+
+def _depth(
+    game: Game, compiled: Compiled, network: MLPModel, planner: str, depth: int, count: int
+) -> dict[str, Any]:
+    """All boards of one depth; `cold` plans each with nothing kept from the one before."""
+    goal = game.to_bits(game.goal[None])[0]
+    seeds = np.arange(count, dtype=np.uint64)
+    starts = game.to_bits(game.draw(np.full(count, depth), "all", seeds))
+    cold, cpu = [], []
+    for start in starts:
+        compiled.cache.clear()
+        begin = time.process_time()
+        cold.append(plan(start, goal, compiled, planner, Budget(seconds=300.0)))
+        cpu.append(time.process_time() - begin)
+    seconds = [found.seconds for found in cold]
+    expanded, total = sum(found.expanded for found in cold), sum(seconds)
+    row: dict[str, Any] = {
+        "optimal": sum(found.solved and len(found) == depth for found in cold),
+        "boards": count,
+        "median_ms": round(1e3 * statistics.median(seconds), 2),
+        "worst_ms": round(1e3 * max(seconds), 2),
+        "worst_cpu_ms": round(1e3 * max(cpu), 2),  # what counts where others use the cores too
+        "nodes": expanded // count,
+        "nodes_per_second": int(expanded / total),
+        "memory_mb": round(max(found.memory_mb for found in cold), 1),
+    }
+    if planner == "auto":
+        warm = [plan(start, goal, compiled, planner).seconds for start in starts]
+        row["median_ms_warm"] = round(1e3 * statistics.median(warm), 2)
+    if planner in ("bfs", "dijkstra"):
+        row["network_gflops"] = round(network.flops_per_state * expanded / total / 1e9, 1)
+        row["share_of_matmul"] = round(row["network_gflops"] / _matmul_rate(), 2)
+    return row
+
+
+def _measure_large(game: Game) -> dict[str, Any]:
+    """Boards of any depth, with the true rules and with a network, compiling included."""
+    goal = game.to_bits(game.goal[None])[0]
+    half = game.num_fields // 2
+    starts = game.to_bits(game.draw(np.full(5, half), "all", np.arange(5, dtype=np.uint64)))
+    report = {}
+    for name, model in (("rules", RulesModel(game)), ("network", _exact(game))):
+        found = [plan(start, goal, model) for start in starts]
+        compiled = compile_model(model, goal[None])
+        again = [plan(start, goal, compiled) for start in starts]
+        report[name] = {
+            "solved": sum(f.solved and f.minimal for f in found),
+            "boards": len(found),
+            "worst_ms_with_compiling": round(1e3 * max(f.seconds for f in found), 1),
+            "worst_ms_compiled": round(1e3 * max(f.seconds for f in again), 1),
+            "longest_plan": max(len(f) for f in found),
+        }
+    return report
+
+
+if __name__ == "__main__":
+    main()
