@@ -98,12 +98,16 @@ def learn(
     learning_rate: Float[Array, ""],
     settings: AgentSettings,
 ) -> tuple[LearnerState, dict[str, Float[Array, ""]]]:
-    """All updates of an epoch: the skill model's, then soft actor-critic's, then the average."""
+    """All updates of an epoch: the skill model's, then soft actor-critic's, then the average.
+
+    `learning_rate` is that of policy and critics now; the model's falls in proportion.
+    """
+    model_rate = settings.model_learning_rate * learning_rate / settings.learning_rate
 
     def model_step(carry, batch):
         model, optimiser = carry
         loss, gradient = eqx.filter_value_and_grad(lambda m: m.loss(*batch))(model)
-        return sac.descend(model, gradient, optimiser, ADAM, settings.model_learning_rate), loss
+        return sac.descend(model, gradient, optimiser, ADAM, model_rate), loss
 
     (model, model_optimiser), model_loss = scan(
         model_step,
@@ -253,14 +257,15 @@ def explained_by_another(
     skills: Int[np.ndarray, "episodes"],
     changed: Bool[np.ndarray, "episodes"],
 ) -> Bool[np.ndarray, "episodes"]:
-    """Where an effect is known (more likely than not, for some skill), but not of this skill.
+    """Where an effect is known (likelier than 1/K for some skill), but not as this skill's.
 
     Relabelling has to hand such an episode a skill it does not belong to when its own is used
     up; learned from, it would teach the model noise. Effects that no skill explains yet are
     not among these: a free skill must be able to take them up.
     """
     own = np.take_along_axis(posterior, skills[:, None], 1)[:, 0]
-    return changed & (novelty < np.log(2)) & (own < -np.log(posterior.shape[1]))
+    log_k = np.log(posterior.shape[1])
+    return changed & (novelty < log_k) & (own < -log_k)
 
 
 def draw_transitions(
