@@ -9,6 +9,7 @@ import numpy as np
 from jaxtyping import UInt8
 
 from seads.envs.embedding import EmbeddedEnv
+from seads.envs.interface import BatchedEnv
 from seads.errors import SeadsError, unknown
 
 
@@ -37,7 +38,7 @@ class Renderer:
     screen (see `seads.envs.render_gl`).
     """
 
-    def __init__(self, env: EmbeddedEnv, width: int = 640, height: int = 480) -> None:
+    def __init__(self, env: BatchedEnv, width: int = 640, height: int = 480) -> None:
         if not isinstance(env, EmbeddedEnv):
             raise SeadsError(
                 f"cannot draw a {type(env).__name__}; pictures are made of the table's environments"

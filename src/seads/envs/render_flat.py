@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -85,7 +86,7 @@ class FlatView:
     def _draw_arm(self, draw: ImageDraw.ImageDraw, joints: list[Point]) -> None:
         radius = 0.033 * self._side  # 1 cm, as thick as the model's links
         for thickness, colour in ((1.25, _WHITE), (1.0, _LINK)):
-            for start, end in zip(joints, joints[1:], strict=False):
+            for start, end in pairwise(joints):
                 draw.line([start, end], fill=colour, width=round(2 * radius * thickness))
                 _disc(draw, start, radius * thickness, colour)
         for joint in joints[:-1]:

@@ -4,25 +4,26 @@ from __future__ import annotations
 
 import atexit
 import weakref
-from typing import Any
+from typing import Any, cast
 
 import mujoco
 import numpy as np
 from jaxtyping import Float, UInt8
 
 from seads.envs.embedding import EmbeddedEnv
+from seads.envs.jaco import Jaco
 from seads.envs.jaco_scene import BoardGeometry, JacoTask
 from seads.envs.render_board import PAPER, paint_board
 from seads.envs.render_gl import open_context
 
-_PICTURE = 768  # pixels of the painted board, which is cut up and glued onto the boxes
+_PICTURE = 600  # pixels of the painted board, which is cut up and glued onto the boxes
 _LIMBS = (0.28, 0.36, 0.50, 1.0)
 _RINGS = (0.72, 0.76, 0.82, 1.0)
 _FINGERS = (0.46, 0.54, 0.66, 1.0)
 
 # From the front and a little from the left: the base behind the board, row 0 at the top.
-_LOOK_AT = (0.0, 0.12, 0.22)
-_DISTANCE, _FIELD_OF_VIEW = 2.0, 30.0
+_LOOK_AT = (0.0, 0.1, 0.3)
+_DISTANCE, _FIELD_OF_VIEW = 2.1, 30.0
 _AZIMUTH, _ELEVATION = 80.0, -45.0
 
 
@@ -31,7 +32,7 @@ class JacoView:
 
     def __init__(self, env: EmbeddedEnv, width: int, height: int) -> None:
         self._game = env.game
-        self._geometry: BoardGeometry = env.manipulator.geometry
+        self._geometry = cast(Jaco, env.manipulator).geometry
         self._model = drawing_model(self._geometry, width, height)
         self._data = mujoco.MjData(self._model)
         self._scene = mujoco.MjvScene(self._model, maxgeom=self._model.ngeom + 100)
