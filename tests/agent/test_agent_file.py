@@ -1,0 +1,130 @@
+"""An agent on disk: the same agent after a round trip, a sentence where it is damaged."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import jax
+import numpy as np
+import pytest
+
+from seads.agent.agent import Agent, Architecture, find, load, packaged
+from seads.agent.arrays import read_arrays, to_arrays, write_arrays
+from seads.agent.networks import make_policy
+from seads.agent.skill_model import Discriminator, ForwardModel
+from seads.envs import make_env
+from seads.errors import SeadsError
+
+
+def small_agent(algorithm: str = "seads") -> Agent:
+    architecture = Architecture(algorithm, 28, 3, 25, 25, (4, 5), (6,))
+    kind = ForwardModel if algorithm == "seads" else Discriminator
+    return Agent(
+        "lightsout-cursor",
+        {"observation": "raw"},
+        architecture,
+        make_policy(28 + 25, 3, (4, 5), jax.random.key(1)),
+        kind(25, 25, (6,), jax.random.key(2)),
+        {"env_steps": 7, "seed": 3},
+    )
+
+
+@pytest.mark.parametrize("algorithm", ["seads", "vic"])
+@pytest.mark.parametrize("place", ["", "agent"])
+def test_round_trip(algorithm: str, place: str, tmp_path: Path) -> None:
+    agent = small_agent(algorithm)
+    agent.save(tmp_path / place)
+    again = load(tmp_path)
+    assert (again.env, again.env_options) == (agent.env, agent.env_options)
+    assert again.architecture == agent.architecture
+    assert again.card["env_steps"] == 7
+    ours, theirs = (to_arrays((one.policy, one.model)) for one in (agent, again))
+    assert ours.keys() == theirs.keys()
+    assert all((ours[name] == theirs[name]).all() for name in ours)
+    assert type(again.model) is type(agent.model)
+
+
+def test_an_agent_is_json_and_arrays_and_nothing_else(tmp_path: Path) -> None:
+    small_agent().save(tmp_path)
+    assert {path.name for path in tmp_path.iterdir()} == {"card.json", "weights.safetensors"}
+    header = (tmp_path / "weights.safetensors").read_bytes()
+    size = int.from_bytes(header[:8], "little")
+    names = json.loads(header[8 : 8 + size])  # safetensors: a JSON header, then plain numbers
+    assert (
+        names.keys() - {"__metadata__"}
+        == to_arrays((small_agent().policy, small_agent().model)).keys()
+    )
+
+
+def cut(path: Path) -> None:
+    path.write_bytes(path.read_bytes()[:-40])
+
+
+def scribble(path: Path) -> None:
+    path.write_bytes(b"\xff" * 64)
+
+
+def forget_one(path: Path) -> None:
+    arrays = read_arrays(path)
+    arrays.popitem()
+    write_arrays(path, arrays)
+
+
+def reshape_one(path: Path) -> None:
+    arrays = read_arrays(path)
+    name = next(iter(arrays))
+    write_arrays(path, arrays | {name: np.zeros(3, np.float32)})
+
+
+def pickled(path: Path) -> None:
+    # protocol 0 of a pickle that would call os.system: must be refused, not run
+    path.write_bytes(b"cos\nsystem\n(S'touch " + str(path.parent / "ran").encode() + b"'\ntR.")
+
+
+@pytest.mark.parametrize("damage", [cut, scribble, forget_one, reshape_one, pickled, Path.unlink])
+def test_damaged_weights_are_a_sentence(damage: Any, tmp_path: Path) -> None:
+    small_agent().save(tmp_path)
+    damage(tmp_path / "weights.safetensors")
+    with pytest.raises(SeadsError):
+        load(tmp_path)
+    assert not (tmp_path / "ran").exists()
+
+
+@pytest.mark.parametrize(
+    ("card", "words"),
+    [
+        (b"{", "is not an agent's card"),
+        (b"[]", "is not an agent's card"),
+        (b"{}", "is not an agent's card"),
+        (b"\xff\xfe\xfa", "is not an agent's card"),
+        (b'{"format": 2}', "has format 2; this version of seads reads format 1"),
+    ],
+)
+def test_a_card_that_is_none(card: bytes, words: str, tmp_path: Path) -> None:
+    small_agent().save(tmp_path)
+    (tmp_path / "card.json").write_bytes(card)
+    with pytest.raises(SeadsError) as error:
+        load(tmp_path)
+    assert words in str(error.value)
+
+
+def test_nothing_there(tmp_path: Path) -> None:
+    with pytest.raises(SeadsError, match="holds no trained agent"):
+        find(tmp_path)
+    with pytest.raises(SeadsError, match="unknown run or agent"):
+        find(tmp_path / "nowhere")
+
+
+def test_packaged_agents_load_by_name() -> None:
+    for name in packaged():
+        agent = load(name)
+        agent.check_fits(make_env(agent.env, 1, **agent.env_options).spec)
+
+
+def test_an_agent_for_another_environment() -> None:
+    agent = small_agent()
+    agent.check_fits(make_env("lightsout-cursor", 1).spec)
+    with pytest.raises(SeadsError, match="does not fit 'tileswap-cursor': observation_size is 84"):
+        agent.check_fits(make_env("tileswap-cursor", 1).spec)

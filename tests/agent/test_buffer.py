@@ -1,0 +1,129 @@
+"""The episode buffer: a ring, or one that keeps rare effects; against a plain list."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from seads.agent.buffer import EpisodeBuffer, Episodes
+
+
+def episodes(first: int, count: int) -> Episodes:
+    """Episodes that carry their number in every array."""
+    number = np.arange(first, first + count)
+    return Episodes(
+        observations=np.broadcast_to(number[:, None, None], (count, 3, 2)).astype(np.float32),
+        actions=np.broadcast_to(number[:, None, None], (count, 2, 1)).astype(np.float32),
+        lengths=1 + number % 2,
+        skills=number % 3,
+        before=(number[:, None] >> np.arange(12)) % 2 == 1,
+        after=(number[:, None] >> np.arange(12)) % 2 == 0,
+        moves=number,
+    )
+
+
+def numbers(buffer: EpisodeBuffer) -> set[int]:
+    assert buffer.stored is not None
+    return set(buffer.stored.moves[buffer.order >= 0].tolist())
+
+
+def test_ring_keeps_the_newest() -> None:
+    buffer = EpisodeBuffer(10, 4, 3, balanced=False)
+    for first in range(0, 24, 4):
+        buffer.add(episodes(first, 4))
+        assert len(buffer) == min(first + 4, 10)
+        assert numbers(buffer) == set(range(max(0, first - 6), first + 4))
+
+
+def test_a_rare_effect_outlives_a_frequent_one() -> None:
+    buffer = EpisodeBuffer(12, 4, 3, balanced=True)
+    buffer.add(episodes(0, 4))
+    buffer.classify(np.arange(4), np.array([2, 1, 1, 1]))  # episode 0 is the only one of class 2
+    for first in range(4, 100, 4):
+        buffer.add(episodes(first, 4))
+        buffer.classify(buffer.newest(), np.ones(4, np.int64))
+        assert 0 in numbers(buffer)
+        assert set(range(first, first + 4)) <= numbers(buffer)
+    ring = EpisodeBuffer(12, 4, 3, balanced=False)
+    for first in range(0, 100, 4):
+        ring.add(episodes(first, 4))
+    assert 0 not in numbers(ring)
+
+
+class PlainList:
+    """What the buffer should hold, the slow way: (number, class) of each, oldest first."""
+
+    def __init__(self, capacity: int, recent: int, balanced: bool):
+        self.capacity, self.recent, self.balanced = capacity, recent, balanced
+        self.held: list[list[int]] = []
+
+    def add(self, first: int, count: int) -> None:
+        while len(self.held) + count > self.capacity:
+            protected = first - max(self.recent - count, 0)
+            old = [one for one in self.held if one[0] < protected]
+            classes = [one[1] for one in old]
+            if self.balanced:
+                common = max(sorted(set(classes)), key=classes.count)
+                old = [one for one in old if one[1] == common]
+            self.held.remove(old[0])
+        self.held += [[n, 0] for n in range(first, first + count)]
+
+
+@given(st.data())
+def test_equals_a_plain_list(data: st.DataObject) -> None:
+    count = data.draw(st.integers(1, 5))
+    recent = data.draw(st.integers(count, 12))
+    capacity = data.draw(st.integers(recent, 20))
+    balanced = data.draw(st.booleans())
+    classes = data.draw(st.lists(st.integers(0, 3), min_size=60, max_size=60))
+    buffer = EpisodeBuffer(capacity, recent, 4, balanced)
+    plain = PlainList(capacity, recent, balanced)
+    for first in range(0, 12 * count, count):
+        buffer.add(episodes(first, count))
+        plain.add(first, count)
+        assert buffer.stored is not None
+        newest = buffer.stored.moves[buffer.newest()].tolist()
+        assert newest == list(range(max(0, first + count - recent), first + count))
+        assert numbers(buffer) == {n for n, _ in plain.held}
+        told = buffer.newest()
+        buffer.classify(told, np.array([classes[n] for n in buffer.stored.moves[told]]))
+        for one in plain.held:
+            one[1] = classes[one[0]] if one[0] in newest else one[1]
+    kept = np.flatnonzero(buffer.order >= 0)
+    expected = episodes(0, 60).pick(buffer.stored.moves[kept])
+    for name in ("observations", "actions", "lengths", "skills", "before", "after"):
+        assert (getattr(buffer.stored, name)[kept] == getattr(expected, name)).all()
+
+
+def test_samples_come_from_all_that_is_stored_and_from_nothing_else() -> None:
+    buffer = EpisodeBuffer(10, 4, 3, balanced=False)
+    buffer.add(episodes(5, 4))
+    slots = buffer.sample(200, np.random.default_rng(0))
+    assert buffer.stored is not None
+    assert set(buffer.stored.moves[slots]) == {5, 6, 7, 8}
+
+
+def test_arrays_and_restore_are_a_round_trip() -> None:
+    buffer = EpisodeBuffer(10, 4, 3, balanced=True)
+    twin = EpisodeBuffer(10, 4, 3, balanced=True)
+    twin.restore(buffer.arrays())
+    assert twin.stored is None
+    for first in range(0, 16, 4):
+        buffer.add(episodes(first, 4))
+        buffer.classify(buffer.newest(), np.arange(4) % 3)
+    twin.restore(buffer.arrays())
+    for one in (buffer, twin):
+        one.add(episodes(16, 4))
+    ours, theirs = buffer.arrays(), twin.arrays()
+    assert ours.keys() == theirs.keys()
+    assert all((ours[name] == theirs[name]).all() for name in ours)
+    assert not np.shares_memory(ours["order"], theirs["order"])
+
+
+def test_changed_and_pick() -> None:
+    some = episodes(0, 4)
+    assert some.changed.all()
+    same = Episodes(**{**vars(some), "after": some.before})
+    assert not same.changed.any()
+    assert some.pick(np.array([2, 0])).moves.tolist() == [2, 0]

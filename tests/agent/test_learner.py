@@ -1,0 +1,205 @@
+"""An epoch of the learner: what it draws, its scan against a loop, and that it compiles once."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from seads.agent import learner as learner_module
+from seads.agent import sac
+from seads.agent.buffer import EpisodeBuffer, Episodes
+from seads.agent.learner import (
+    ADAM,
+    Shapes,
+    draw_batches,
+    draw_transitions,
+    explained_by_another,
+    initial_state,
+    learn,
+    score,
+)
+from seads.agent.networks import SkillPolicy
+from seads.agent.rollout import act
+from seads.agent.settings import AgentSettings
+from seads.agent.skill_model import ForwardModel
+
+Tiny = Callable[..., AgentSettings]
+
+SHAPES = Shapes(observation_size=2, action_size=1, num_bits=3, num_skills=2)
+STEPS = 4
+
+
+def hand_written(lengths: list[int], changed: bool, seed: int = 0) -> Episodes:
+    """Observation t of episode i is [i, t]; its action [i + t / 10]."""
+    count = len(lengths)
+    number = np.arange(count, dtype=np.float32)
+    time = np.arange(STEPS + 1, dtype=np.float32)
+    before = np.random.default_rng(seed).random((count, 3)) < 0.5
+    return Episodes(
+        observations=np.stack(np.broadcast_arrays(number[:, None], time), -1),
+        actions=(number[:, None] + time[:-1] / 10)[..., None].astype(np.float32),
+        lengths=np.array(lengths),
+        skills=np.arange(count) % 2,
+        before=before,
+        after=before ^ np.array([changed, False, False]),
+        moves=np.full(count, -1),
+    )
+
+
+def filled(episodes: Episodes) -> EpisodeBuffer:
+    buffer = EpisodeBuffer(len(episodes), len(episodes), 3, balanced=False)
+    buffer.add(episodes)
+    return buffer
+
+
+@pytest.mark.parametrize("n_step", [1, 2, 3, 9])
+def test_returns_and_discounts(tiny: Tiny, n_step: int) -> None:
+    settings = tiny(
+        n_step=n_step, gamma=0.5, sac_steps=5, sac_batch=60, sampled_episodes=0, relabel_sac=0.0
+    )
+    lengths = [1, 3, 2, 4]
+    model = initial_state(SHAPES, settings, 0).model
+    # unchanged symbols: every episode's reward is -2 log 2
+    buffer = filled(hand_written(lengths, changed=False))
+    batches, metrics = draw_batches(model, buffer, settings, np.random.default_rng(0))
+    reward = -2 * np.log(2)
+    assert metrics["reward"] == pytest.approx(reward)
+    assert metrics["changed"] == metrics["skill_success"] == 0
+    seen = set()
+    for index in np.ndindex(5, 60):
+        episode, step = map(int, batches.observations[index])
+        seen.add((episode, step))
+        end = min(step + n_step, lengths[episode])
+        assert batches.next_observations[index].tolist() == [episode, end]
+        assert batches.actions[index][0] == pytest.approx(episode + step / 10)
+        assert batches.sac_skills[index] == episode % 2
+        if end == lengths[episode]:
+            assert batches.rewards[index] == pytest.approx(reward * 0.5 ** (end - step - 1))
+            assert batches.discounts[index] == 0
+        else:
+            assert batches.rewards[index] == 0
+            assert batches.discounts[index] == pytest.approx(0.5**n_step)
+    # 300 draws of 10 transitions: all of them come
+    assert seen == {(i, t) for i, length in enumerate(lengths) for t in range(length)}
+
+
+def test_model_batches_pair_each_board_with_a_skill(tiny: Tiny) -> None:
+    settings = tiny(
+        relabel_model=0.0, skip_explained=False, sampled_episodes=4, shared_sample=False
+    )
+    episodes = hand_written([1, 2, 3, 4], changed=True)
+    model = initial_state(SHAPES, settings, 0).model
+    batches, metrics = draw_batches(model, filled(episodes), settings, np.random.default_rng(0))
+    known = {
+        (*b.tolist(), *a.tolist(), int(k))
+        for b, a, k in zip(episodes.before, episodes.after, episodes.skills, strict=True)
+    }
+    for index in np.ndindex(batches.model_skills.shape):
+        row = (*batches.before[index].tolist(), *batches.after[index].tolist())
+        assert (*row, int(batches.model_skills[index])) in known
+    assert metrics["changed"] == 1
+
+
+def test_transitions_are_drawn_uniformly() -> None:
+    lengths = np.array([1, 3, 6])
+    episode, step = draw_transitions(lengths, (200, 100), np.random.default_rng(0))
+    share = Counter(zip(episode.ravel().tolist(), step.ravel().tolist(), strict=True))
+    assert share.keys() == {(i, t) for i in range(3) for t in range(lengths[i])}
+    assert all(abs(count - 2000) < 5 * 2000**0.5 for count in share.values())
+
+
+def test_explained_by_another_skill() -> None:
+    posterior = np.log(np.array([[0.98, 0.01, 0.01]] * 5))
+    novelty = np.array([0.1, 0.1, 0.1, 5.0, 0.1])  # the fourth effect is known of no skill
+    skills = np.array([0, 1, 2, 1, 1])
+    changed = np.array([True, True, True, True, False])
+    explained = explained_by_another(posterior, novelty, skills, changed)
+    assert explained.tolist() == [False, True, True, False, False]
+
+
+def test_score_computes_each_transition_once_and_right(tiny: Tiny) -> None:
+    model = initial_state(SHAPES, tiny(), 0).model
+    episodes = hand_written([1] * 50, changed=True)  # at most 8 different boards of 3 bits
+    posterior, novelty = score(model, episodes, block=8)
+    expected, surprise = model.evidence(episodes.before, episodes.after)
+    np.testing.assert_allclose(posterior, expected, rtol=1e-5, atol=1e-6)
+    np.testing.assert_allclose(novelty, surprise, rtol=1e-5, atol=1e-6)
+
+
+def test_scan_is_the_plain_loop(tiny: Tiny) -> None:
+    settings = tiny(sac_steps=4, model_steps=3)
+    state = initial_state(SHAPES, settings, 0)
+    buffer = filled(hand_written([1, 3, 2, 4] * 4, changed=True))
+    batches, _ = draw_batches(state.model, buffer, settings, np.random.default_rng(0))
+    key, rate = jax.random.key(5), jnp.float32(1e-3)
+    result, metrics = learn(state, batches, key, rate, settings)
+
+    rate_of_model = settings.model_learning_rate
+    model, optimiser, losses = state.model, state.model_optimiser, []
+    for i in range(3):
+        batch = (batches.before[i], batches.model_skills[i], batches.after[i])
+        loss, gradient = eqx.filter_value_and_grad(lambda m, b=batch: m.loss(*b))(model)
+        model, optimiser = sac.descend(model, gradient, optimiser, ADAM, rate_of_model)
+        losses.append(float(loss))
+    noise = jax.random.normal(key, (4, 2, 8, 1))
+    one_update = eqx.filter_jit(sac.update)
+    ours = state.sac
+    for i in range(4):
+        skill = np.eye(2, dtype=np.float32)[batches.sac_skills[i]]
+        batch = sac.Transitions(
+            np.concatenate([batches.observations[i], skill], 1),
+            batches.actions[i],
+            batches.rewards[i],
+            np.concatenate([batches.next_observations[i], skill], 1),
+            batches.discounts[i],
+        )
+        ours, _ = one_update(ours, batch, noise[i], ADAM, rate, settings.alpha, settings.tau)
+    average = sac.move_towards(state.average, (ours.policy, model), settings.average_rate)
+
+    expected = learner_module.LearnerState(ours, model, optimiser, average)
+    for got, want, start in zip(*map(jax.tree.leaves, (result, expected, state)), strict=True):
+        np.testing.assert_allclose(got, want, rtol=2e-4, atol=2e-6)
+        assert got.shape == start.shape
+        assert got.dtype == start.dtype
+    assert float(metrics["model_loss"]) == pytest.approx(np.mean(losses), rel=1e-5)
+
+
+def test_compiled_once(tiny: Tiny, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Over several epochs every program is traced in the first one only."""
+    traced: Counter[str] = Counter()
+
+    def counted(owner: Any, name: str) -> None:
+        original = getattr(owner, name)
+
+        def count(*args: Any, **kwargs: Any) -> Any:
+            traced[name] += 1
+            return original(*args, **kwargs)
+
+        monkeypatch.setattr(owner, name, count)
+
+    counted(sac, "update")
+    counted(ForwardModel, "evidence")
+    counted(SkillPolicy, "__call__")
+    # sizes that no other test uses, so that nothing is compiled yet
+    settings = tiny(sac_batch=7, model_batch=5, hidden=(11,), model_hidden=(13,))
+    state = initial_state(SHAPES, settings, 0)
+    buffer = filled(hand_written([1, 3, 2, 4] * 4, changed=True))
+    after_first: Counter[str] = Counter()
+    for epoch in range(4):
+        rng = np.random.default_rng(epoch)
+        batches, _ = draw_batches(state.model, buffer, settings, rng)
+        rate = jnp.float32(1e-3 / (epoch + 1))
+        state, _ = learn(state, batches, jax.random.key(epoch), rate, settings)
+        rows = np.zeros((6, 2), np.float32), np.zeros((6, 2), np.float32)
+        act(state.sac.policy, *rows, np.full((6, 1), epoch, np.float32))
+        if epoch == 0:
+            after_first = traced.copy()
+            assert after_first.keys() == {"update", "evidence", "__call__"}
+    assert traced == after_first

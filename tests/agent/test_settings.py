@@ -1,0 +1,133 @@
+"""Settings and presets: what is allowed, and what is said where it is not."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from seads.agent.settings import PRESETS, AgentSettings, changes, from_dict, preset
+from seads.errors import SeadsError
+
+FIELDS = [field.name for field in dataclasses.fields(AgentSettings)]
+
+
+@pytest.mark.parametrize("name", PRESETS)
+@pytest.mark.parametrize("manipulator", ["cursor", "reacher", "jaco", ""])
+def test_every_preset_constructs_and_survives_json(name: str, manipulator: str) -> None:
+    settings = preset(name, manipulator, 25)
+    assert from_dict(json.loads(json.dumps(dataclasses.asdict(settings)))) == settings
+
+
+# paper S.8; whatever the default preset becomes, these stay
+PAPER = dict(
+    algorithm="seads",
+    num_skills=0,
+    hidden=(512, 512),
+    layer_norm=False,
+    critics=2,
+    alpha=0.1,
+    gamma=0.99,
+    n_step=1,
+    sac_steps=16,
+    sac_batch=128,
+    model_steps=4,
+    model_batch=32,
+    second_best=True,
+    novelty_bonus=True,
+    relabel_model=1.0,
+    relabel_sac=0.5,
+    episodes_per_epoch=32,
+    recent_episodes=256,
+    buffer_episodes=2048,
+    sampled_episodes=256,
+    balanced_buffer=False,
+    shared_sample=False,
+    skip_explained=False,
+    clip_novelty=False,
+    tau=0.005,
+    learning_rate=3e-4,
+    learning_rate_end=3e-4,
+    model_learning_rate=1e-3,
+    model_hidden=(256, 256),
+    act_with_average=False,
+    noisy_episodes=0.0,
+    average_rate=1.0,
+)
+
+
+def test_the_papers_presets_are_as_the_paper_says() -> None:
+    paper = preset("paper", "cursor", 25)
+    assert PAPER.items() <= dataclasses.asdict(paper).items()
+    assert preset("paper", "reacher").alpha == preset("paper", "jaco").alpha == 0.01
+    assert preset("no-second-best", "cursor") == dataclasses.replace(paper, second_best=False)
+    assert preset("no-novelty", "cursor") == dataclasses.replace(paper, novelty_bonus=False)
+    assert preset("no-model-relabelling", "cursor") == dataclasses.replace(paper, relabel_model=0.0)
+    assert preset("no-sac-relabelling", "cursor") == dataclasses.replace(paper, relabel_sac=0.0)
+    assert preset("more-skills", "cursor", 25).num_skills == 30
+    assert preset("more-skills", "cursor", 12).num_skills == 15
+    assert preset("vic").algorithm == "vic"
+    assert preset("vic-sbn").second_best
+    assert preset("vic-rl").relabel_model == 1.0
+
+
+@pytest.mark.parametrize(
+    ("wrong", "words"),
+    [
+        (lambda: preset("papre"), "unknown preset 'papre'; did you mean 'paper'?"),
+        (lambda: preset("more-skills"), "needs an environment whose moves are known"),
+        (lambda: changes({"alhpa": 1}), "unknown setting 'alhpa'; did you mean 'alpha'?"),
+        (lambda: changes({"alpha": "high"}), "alpha='high'; allowed: float"),
+        (lambda: changes({"alpha": True}), "alpha=True; allowed: float"),
+        (lambda: changes({"sac_steps": 1.5}), "sac_steps=1.5; allowed: int"),
+        (lambda: changes({"sac_steps": True}), "sac_steps=True; allowed: int"),
+        (lambda: changes({"second_best": 1}), "second_best=1; allowed: bool"),
+        (lambda: changes({"hidden": [256, "x"]}), "allowed: integers"),
+    ],
+)
+def test_unknown_names_and_wrong_types(wrong: Callable[[], Any], words: str) -> None:
+    with pytest.raises(SeadsError) as error:
+        wrong()
+    assert words in str(error.value)
+
+
+@pytest.mark.parametrize(
+    "contradiction",
+    [
+        {"num_skills": 1},
+        {"num_skills": -3},
+        {"algorithm": "diayn"},
+        {"algorithm": "vic", "novelty_bonus": True},
+        {"buffer_episodes": 100, "recent_episodes": 256},
+        {"recent_episodes": 16, "episodes_per_epoch": 32},
+        {"hidden": ()},
+        {"hidden": (256, 0)},
+        {"gamma": 1.1},
+        {"gamma": float("nan")},
+        {"alpha": -0.1},
+        {"tau": 0.0},
+        {"learning_rate": 0.0},
+        {"learning_rate": float("nan")},
+        {"relabel_sac": 1.5},
+        {"critics": 0},
+        {"sampled_episodes": -1},
+        {"noise_scale": -1.0},
+    ],
+)
+def test_contradictory_or_impossible_settings(tiny: Any, contradiction: dict[str, Any]) -> None:
+    with pytest.raises(SeadsError, match="allowed"):
+        tiny(**contradiction)
+
+
+def test_one_size_is_a_layer() -> None:
+    assert changes({"hidden": 512, "alpha": 1}) == {"hidden": (512,), "alpha": 1.0}
+
+
+def test_every_setting_and_preset_is_documented() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "settings.md").read_text()
+    rows = [line.split("|")[1].strip(" `") for line in page.splitlines() if line.startswith("| `")]
+    assert rows == [*FIELDS, *PRESETS]
