@@ -10,17 +10,22 @@ from __future__ import annotations
 import numpy as np
 from jaxtyping import Float, UInt64
 
-_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
-_MIX_1 = np.uint64(0xBF58476D1CE4E5B9)
-_MIX_2 = np.uint64(0x94D049BB133111EB)
+# Arrays rather than scalars: numpy converts a scalar anew in every operation.
+_GOLDEN = np.array(0x9E3779B97F4A7C15, np.uint64)
+_MIX_1 = np.array(0xBF58476D1CE4E5B9, np.uint64)
+_MIX_2 = np.array(0x94D049BB133111EB, np.uint64)
+_SHIFT_1, _SHIFT_2, _SHIFT_3 = (np.array(bits, np.uint64) for bits in (30, 27, 31))
 
 
 def mix(values: UInt64[np.ndarray, "*shape"]) -> UInt64[np.ndarray, "*shape"]:
     """Scramble 64-bit integers so that neighbours become unrelated (a bijection)."""
-    values = values + _GOLDEN
-    values = (values ^ (values >> np.uint64(30))) * _MIX_1
-    values = (values ^ (values >> np.uint64(27))) * _MIX_2
-    return values ^ (values >> np.uint64(31))
+    mixed = values + _GOLDEN  # a new array, so that the rest may work in place
+    mixed ^= mixed >> _SHIFT_1
+    mixed *= _MIX_1
+    mixed ^= mixed >> _SHIFT_2
+    mixed *= _MIX_2
+    mixed ^= mixed >> _SHIFT_3
+    return mixed
 
 
 def fork(

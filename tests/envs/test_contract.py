@@ -224,6 +224,29 @@ def test_the_next_skill_starts_where_the_last_one_ended(name: str) -> None:
     env.close()
 
 
+def test_where_the_arm_goes_after_a_move_is_its_rows_own_affair() -> None:
+    known = first_move("lightsout-jaco")
+    env = make("lightsout-jaco", 2)
+    seeds = np.array([known.seed, known.seed])
+    env.reset(seeds)
+    poses = []
+    for row in (0, 1):
+        alone = np.arange(2) == row
+        for time in range(known.steps):
+            step = env.step(actions_at(env, seeds, time), alone)
+        assert step.terminated[row]
+        poses.append(env.resume(np.array([row]))[row])
+    assert np.array_equal(*poses), "the first row's move was counted for the second"
+    # And the next move leads somewhere else.
+    env.reset(seeds[:1], np.array([0]))
+    for time in range(known.steps):
+        step = env.step(actions_at(env, seeds, time), np.array([True, False]))
+    env._moves_made[0] += np.uint64(1)
+    body = slice(0, env.manipulator.observation_size)
+    assert not np.array_equal(env.resume(np.array([0]))[0, body], poses[0][body])
+    env.close()
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_a_task_is_rewarded_when_its_last_move_solves_it(name: str) -> None:
     known = first_move(name)

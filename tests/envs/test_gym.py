@@ -89,6 +89,15 @@ def test_the_vector_env_equals_gymnasiums_own_loop_over_single_envs(name: str, m
     theirs.close()
 
 
+def test_episodes_differ_and_a_seed_repeats_the_series() -> None:
+    env = gymnasium.make(gym_id("lightsout-cursor"), disable_env_checker=True)
+    first = [env.reset(seed=9 if i == 0 else None)[0] for i in range(3)]
+    again = [env.reset(seed=9 if i == 0 else None)[0] for i in range(3)]
+    assert np.array_equal(first, again)
+    assert len({episode.tobytes() for episode in first}) == 3
+    env.close()
+
+
 def test_without_autoreset_the_caller_resets_by_mask() -> None:
     env = gymnasium.make_vec(gym_id("lightsout-cursor"), num_envs=3, autoreset="disabled")
     assert env.metadata["autoreset_mode"] is AutoresetMode.DISABLED

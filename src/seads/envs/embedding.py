@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 import numpy as np
-from jaxtyping import Bool, Float, Float32, Int, UInt8, UInt64
+from jaxtyping import Bool, Float, Float32, Int, UInt8
 
 from seads import streams
 from seads.envs.interface import EnvSpec, Manipulator, Step
@@ -15,7 +15,8 @@ from seads.games.game import NO_MOVE, Game, Split
 Mode = Literal["skill", "task"]
 
 # What a row's seed is used for; each purpose has its own stream, and each move one of its own.
-_DEPTH, _BOARD, _POSE = range(1, 4)
+# Games set their own draws apart.
+_START = 1
 _AFTER_MOVE = np.uint64(2**32)
 
 
@@ -76,9 +77,9 @@ class EmbeddedEnv:
         self._clock = np.zeros(num_envs, np.int64)
         self._limit = np.full(num_envs, manipulator.step_limit)
         self._started = np.zeros(num_envs, bool)
+        self._running = np.zeros(num_envs, bool)
         self._terminated = np.zeros(num_envs, bool)
         self._truncated = np.zeros(num_envs, bool)
-        self._reward = np.zeros(num_envs, np.float32)
         self._move = np.full(num_envs, NO_MOVE)
         self._touch = np.full((num_envs, 2), np.nan)
         self.set_mode(mode)
@@ -89,6 +90,7 @@ class EmbeddedEnv:
             raise ValueError(f"unknown mode {mode!r}; choose from skill, task")
         self.mode: Mode = mode
         self._started[:] = False
+        self._running[:] = False
 
     def reset(
         self,
@@ -98,9 +100,12 @@ class EmbeddedEnv:
     ) -> Float32[np.ndarray, "rows obs"]:
         rows = check_rows(rows, self._everything)
         seeds = check_seeds(seeds, rows)
+        # One draw for all: the first number is for the depth, the others are for the pose.
+        start = streams.uniforms(streams.fork(seeds, _START), 1 + self.manipulator.num_uniforms)
         if symbols is None:
-            depths = self._draw_depths(seeds)
-            boards = self.game.draw(depths, self.split, streams.fork(seeds, _BOARD))
+            low, high = self.depths
+            depths = low + (start[:, 0] * (high - low + 1)).astype(np.int64)
+            boards = self.game.draw(depths, self.split, seeds)
         else:
             boards = self.game.from_bits(check_symbols(symbols, rows, self.spec.num_bits))
             depths = np.full(len(rows), -1)
@@ -113,7 +118,8 @@ class EmbeddedEnv:
         self._bits[rows] = self.game.to_bits(boards)
         limit = self.spec.step_limit
         self._limit[rows] = limit * depths if self.mode == "task" else limit
-        self.manipulator.reset(rows, self._uniforms(streams.fork(seeds, _POSE)))
+        self._started[rows] = True
+        self.manipulator.reset(rows, start[:, 1:])
         return self._begin(rows)
 
     def resume(self, rows: np.ndarray | None = None) -> Float32[np.ndarray, "rows obs"]:
@@ -130,50 +136,53 @@ class EmbeddedEnv:
         actions: np.ndarray,
         active: np.ndarray | None = None,
     ) -> Step:
-        running = self._started & ~(self._terminated | self._truncated)
-        rows, actions = check_actions(actions, active, running, self._low, self._high)
+        rows, actions = check_actions(
+            actions, active, self._running, self._everything, self._low, self._high
+        )
+        # A slice instead of row numbers where all rows step: numpy is faster without looking up.
+        at = slice(None) if rows is self._everything else rows
         touch = self.manipulator.step(rows, actions)
-        before = self._boards[rows]
-        move = self.game.move_at(touch, before)
-        clock = self._clock[rows] + 1
-        limit = self._limit[rows]
-        changed = move != NO_MOVE
-        if changed.any():
-            changed = self._play(rows, before, move)
-        if self.mode == "skill":
-            terminated = changed
-        else:
-            terminated = (self._boards[rows] == self.game.goal).all(axis=1)
-            self._reward[rows] = terminated
+        move = self.game.move_at(touch, self._boards[at])
+        changed = self._play(rows, move)
+        clock = self._clock[at] + 1
+        limit = self._limit[at]
+        task = self.mode == "task"
+        terminated = (self._boards[at] == self.game.goal).all(axis=1) if task else changed
         truncated = (clock >= limit) & ~terminated
-        self._clock[rows] = clock
-        self._terminated[rows] = terminated
-        self._truncated[rows] = truncated
-        self._move[rows] = move
-        self._touch[rows] = touch
-        if self.mode == "task":
-            self._after_move(rows[changed & ~(terminated | truncated)])
-        self._observation[rows, self._body] = self.manipulator.observe(rows)
-        self._observation[rows, -1] = 1.0 - clock / limit
+        running = ~(terminated | truncated)
+        self._clock[at] = clock
+        self._terminated[at] = terminated
+        self._truncated[at] = truncated
+        self._running[at] = running
+        self._move[at] = move
+        self._touch[at] = touch
+        if task:
+            self._after_move(rows[changed & running])
+        self._observation[at, self._body] = self.manipulator.observe(rows)
+        self._observation[at, -1] = 1.0 - clock / limit
+        solved = self._terminated if task else np.zeros(self.num_envs)
         return Step(
             observation=self._observation.copy(),
             symbol=self._bits.copy(),
             terminated=self._terminated.copy(),
             truncated=self._truncated.copy(),
-            reward=self._reward.copy(),
+            reward=solved.astype(np.float32),
             move=self._move.copy(),
         )
 
     def _play(
-        self,
-        rows: Int[np.ndarray, "picked"],
-        before: UInt8[np.ndarray, "picked fields"],
-        move: Int[np.ndarray, "picked"],
+        self, rows: Int[np.ndarray, "picked"], move: Int[np.ndarray, "picked"]
     ) -> Bool[np.ndarray, "picked"]:
-        """Make the moves on the boards; which symbols that changed."""
-        self._boards[rows] = self.game.play(before, move)
-        bits = self.game.to_bits(self._boards[rows])
-        changed = (bits != self._bits[rows]).any(axis=1)
+        """Make the moves on the boards; which rows' symbols that changed."""
+        changed = move != NO_MOVE
+        moved = changed.nonzero()[0]
+        if len(moved) == 0:
+            return changed
+        rows = rows[moved]
+        boards = self.game.play(self._boards[rows], move[moved])
+        bits = self.game.to_bits(boards)
+        changed[moved] = (bits != self._bits[rows]).any(axis=1)
+        self._boards[rows] = boards
         self._bits[rows] = bits
         self._observation[rows, self._symbol] = bits
         return changed
@@ -183,28 +192,20 @@ class EmbeddedEnv:
             return
         self._moves_made[rows] += np.uint64(1)
         event = streams.fork(self._seeds[rows], _AFTER_MOVE + self._moves_made[rows])
-        self.manipulator.after_move(rows, self._uniforms(event))
+        uniforms = streams.uniforms(event, self.manipulator.num_uniforms)
+        self.manipulator.after_move(rows, uniforms)
 
     def _begin(self, rows: Int[np.ndarray, "picked"]) -> Float32[np.ndarray, "rows obs"]:
-        self._started[rows] = True
+        self._running[rows] = True
         self._clock[rows] = 0
         self._terminated[rows] = False
         self._truncated[rows] = False
-        self._reward[rows] = 0.0
         self._move[rows] = NO_MOVE
         self._touch[rows] = np.nan
         self._observation[rows, self._body] = self.manipulator.observe(rows)
         self._observation[rows, self._symbol] = self._bits[rows]
         self._observation[rows, -1] = 1.0
         return self._observation.copy()
-
-    def _uniforms(self, seeds: UInt64[np.ndarray, "picked"]) -> Float[np.ndarray, "picked n"]:
-        return streams.uniforms(seeds, self.manipulator.num_uniforms)
-
-    def _draw_depths(self, seeds: UInt64[np.ndarray, "picked"]) -> Int[np.ndarray, "picked"]:
-        low, high = self.depths
-        uniform = streams.uniforms(streams.fork(seeds, _DEPTH), 1)[:, 0]
-        return low + (uniform * (high - low + 1)).astype(np.int64)
 
     def _task_depths(
         self, boards: UInt8[np.ndarray, "picked fields"], rows: Int[np.ndarray, "picked"]

@@ -119,7 +119,9 @@ class GymBatch:
         active: np.ndarray | None = None,
     ) -> Step:
         running = self._started & ~(self._terminated | self._truncated)
-        rows, actions = check_actions(actions, active, running, self._low, self._high)
+        rows, actions = check_actions(
+            actions, active, running, self._everything, self._low, self._high
+        )
         shaped = actions.reshape(len(rows), *self._action_shape).astype(self._action_dtype)
         before = self._bits[rows]
         self._started[rows] = False

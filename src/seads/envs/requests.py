@@ -23,11 +23,13 @@ def check_rows(
         raise ValueError(
             f"rows must be a list of row numbers, not {given.dtype} of shape {given.shape}"
         )
+    if given.size == 0:
+        return everything[:0]
     given = given.astype(np.int64)
-    outside = (given < 0) | (given >= len(everything))
+    outside = given.view(np.uint64) >= len(everything)  # a negative number is a huge one there
     if outside.any():
         raise ValueError(f"row {given[outside][0]} is not in 0..{len(everything) - 1}")
-    if len(np.unique(given)) != len(given):
+    if np.bincount(given).max() > 1:
         raise ValueError(f"rows {given.tolist()} name a row twice")
     return given
 
@@ -60,6 +62,7 @@ def check_actions(
     actions: np.ndarray,
     active: np.ndarray | None,
     running: Bool[np.ndarray, "rows"],
+    everything: Int[np.ndarray, "rows"],
     low: Float[np.ndarray, "act"],
     high: Float[np.ndarray, "act"],
 ) -> tuple[Int[np.ndarray, "picked"], Float[np.ndarray, "picked act"]]:
@@ -72,7 +75,7 @@ def check_actions(
     if active is None:
         if not running.all():
             raise ValueError(_not_running(int(np.argmin(running))))
-        rows = np.arange(len(running))
+        rows = everything
         picked = given.astype(np.float64)
     else:
         active = np.asarray(active)
