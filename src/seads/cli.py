@@ -25,6 +25,9 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "envs": ("seads.commands.envs:run", "what can be trained on"),
     "train": ("seads.commands.train:run", "learn skills and what they do; resume a run"),
     "evaluate": ("seads.commands.evaluate:run", "coverage of the moves, boards solved"),
+    "solve": ("seads.commands.solve:run", "plan for a board and execute the plan"),
+    "plan": ("seads.commands.plan:run", "the plan alone; what the skills do, as operators"),
+    "report": ("seads.commands.report:run", "one page with everything about one or many runs"),
     "agents": ("seads.commands.agents:run", "the trained agents that come with the package"),
 }
 
