@@ -1,0 +1,214 @@
+"""How fast environments step, as ratios within one run; prints one JSON object.
+
+Random actions, 32 rows, resets included. The two sides of a comparison take turns for several
+rounds and the median of the rounds' ratios counts, so that a busy machine slows both alike.
+A ratio is given in wall-clock time and in CPU time (all threads of the process together).
+
+cursor   the batch against a Python loop over 32 single Gymnasium environments, and over
+         32 batches of one (no Gymnasium on either side)
+reacher  the batch against 32 of dm_control's suite environments stepped in turn, both 2
+         physics steps of 0.02 s an action; the suite computes its own reward and observations
+         (no board), the batch those of the game
+jaco     the batch, with the default and with the reference physics, against the same scene
+         run by dm_control's composer (50 physics steps of 0.002 s an action)
+scaling  microseconds and memory per row as the batch grows
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import statistics
+import time
+import warnings
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import gymnasium
+import numpy as np
+
+from seads import streams
+from seads.envs import EmbeddedEnv, make_env
+from seads.envs.registry import gym_id
+
+ROWS = 32
+Run = Callable[[int], None]
+"""Makes about this many environment steps (rows x steps)."""
+
+
+def batch(name: str, rows: int, **options: Any) -> Run:
+    """Steps of a batched environment under random actions; finished rows start new episodes."""
+    env = make_env(name, rows, **options)
+    assert isinstance(env, EmbeddedEnv)
+    env.reset(streams.row_seeds(0, rows))
+    low, high = np.array(env.spec.action_low), np.array(env.spec.action_high)
+    actions = np.random.default_rng(0).uniform(low, high, (64, rows, len(low)))
+    episode = 0
+
+    def run(env_steps: int) -> None:
+        nonlocal episode
+        for step in range(env_steps // rows):
+            done = env.step(actions[step % 64]).done
+            if done.any():
+                ended = np.flatnonzero(done)
+                episode += 1
+                env.reset(streams.row_seeds(episode, len(ended)), ended)
+
+    return run
+
+
+def loop_of_singles(name: str, rows: int) -> Run:
+    """The same by a plain loop over environments of one row."""
+    runs = [batch(name, 1) for _ in range(rows)]
+
+    def run(env_steps: int) -> None:
+        for _ in range(env_steps // rows):
+            for single in runs:
+                single(1)
+
+    return run
+
+
+def loop_of_gymnasium(name: str, rows: int) -> Run:
+    """The same by a plain loop over environments as `gymnasium.make` gives them."""
+    envs = [gymnasium.make(gym_id(name)) for _ in range(rows)]
+    for row, env in enumerate(envs):
+        env.reset(seed=row)
+        env.action_space.seed(row)
+    actions = [[env.action_space.sample() for env in envs] for _ in range(64)]
+
+    def run(env_steps: int) -> None:
+        for step in range(env_steps // rows):
+            for env, action in zip(envs, actions[step % 64], strict=True):
+                _, _, terminated, truncated, _ = env.step(action)
+                if terminated or truncated:
+                    env.reset()
+
+    return run
+
+
+def dm_control(envs: list[Any], episode_steps: int) -> Run:
+    """Steps of dm_control environments in turn, reset after a skill's limit or when one ends."""
+    spec = envs[0].action_spec()
+    actions = np.random.default_rng(0).uniform(spec.minimum, spec.maximum, (64, *spec.shape))
+    clocks = [0] * len(envs)
+    for env in envs:
+        env.reset()
+
+    def run(env_steps: int) -> None:
+        for step in range(env_steps // len(envs)):
+            for i, env in enumerate(envs):
+                clocks[i] += 1
+                if env.step(actions[(step + i) % 64]).last() or clocks[i] == episode_steps:
+                    env.reset()
+                    clocks[i] = 0
+
+    return run
+
+
+def suite_reacher(count: int) -> Run:
+    from dm_control import suite
+
+    timestep = {"control_timestep": 0.04}
+    load = partial(suite.load, "reacher", "easy", environment_kwargs=timestep)
+    return dm_control([load() for _ in range(count)], 50)
+
+
+def composer_jaco() -> Run:
+    from seads.envs.jaco_scene import composer_environment
+
+    return dm_control([composer_environment("lightsout")], 50)
+
+
+def seconds_per_step(run: Run, env_steps: int) -> tuple[float, float]:
+    wall, cpu = time.perf_counter(), time.process_time()
+    run(env_steps)
+    return (
+        (time.perf_counter() - wall) / env_steps,
+        (time.process_time() - cpu) / env_steps,
+    )
+
+
+def compare(fast: Run, slow: Run, fast_steps: int, slow_steps: int, rounds: int) -> dict[str, Any]:
+    """How many times the fast side's steps per second are the slow side's."""
+    seconds_per_step(fast, fast_steps)
+    seconds_per_step(slow, slow_steps)  # both warm
+    pairs = [
+        (seconds_per_step(fast, fast_steps), seconds_per_step(slow, slow_steps))
+        for _ in range(rounds)
+    ]
+    return {
+        "ratio": round(statistics.median(s[0] / f[0] for f, s in pairs), 1),
+        "ratio_cpu": round(statistics.median(s[1] / f[1] for f, s in pairs), 1),
+        "ratios": [round(s[0] / f[0], 1) for f, s in pairs],
+        "fast_steps_per_cpu_second": round(1 / statistics.median(f[1] for f, _ in pairs)),
+        "slow_steps_per_cpu_second": round(1 / statistics.median(s[1] for _, s in pairs)),
+    }
+
+
+def resident_bytes() -> int:
+    with open("/proc/self/statm") as statm:
+        return int(statm.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
+def scaling(name: str, sizes: tuple[int, ...], steps: int, rounds: int) -> dict[str, Any]:
+    """CPU time per row and step at several batch sizes, and what a row adds to memory."""
+    runs, memory = {}, {}
+    for rows in sizes:
+        before = resident_bytes()
+        runs[rows] = batch(name, rows)
+        runs[rows](2 * rows)
+        memory[rows] = resident_bytes() - before
+    times: dict[int, list[float]] = {rows: [] for rows in sizes}
+    for _ in range(rounds):
+        for rows in sizes:
+            times[rows].append(seconds_per_step(runs[rows], steps * rows)[1])
+    largest = max(sizes)
+    return {
+        "microseconds_per_row": {
+            str(rows): round(1e6 * statistics.median(times[rows]), 2) for rows in sizes
+        },
+        "kilobytes_per_row": round(memory[largest] / largest / 1024, 1),
+    }
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--rounds", type=int, default=7)
+    rounds = parser.parse_args().rounds
+    warnings.simplefilter("ignore")  # dm_control looks for a display when imported
+    cursor = "lightsout-cursor"
+    sizes = (32, 128, 512, 1024)
+    composer = composer_jaco()
+    results = {
+        "rows": ROWS,
+        "rounds": rounds,
+        "cpus": os.cpu_count(),
+        "cursor_batch_against_gymnasium_singles": compare(
+            batch(cursor, ROWS), loop_of_gymnasium(cursor, ROWS), 6400, 640, rounds
+        ),
+        "cursor_batch_against_batches_of_one": compare(
+            batch(cursor, ROWS), loop_of_singles(cursor, ROWS), 6400, 640, rounds
+        ),
+        "reacher_batch_against_suite": compare(
+            batch("lightsout-reacher", ROWS), suite_reacher(ROWS), 3200, 320, rounds
+        ),
+        "jaco_batch_against_composer": compare(
+            batch("lightsout-jaco", ROWS), composer, 640, 40, rounds
+        ),
+        "jaco_reference_physics_batch_against_composer": compare(
+            batch("lightsout-jaco", ROWS, physics="reference"), composer, 320, 40, rounds
+        ),
+        "scaling": {
+            cursor: scaling(cursor, sizes, 40, rounds),
+            "lightsout-reacher": scaling("lightsout-reacher", sizes, 10, rounds),
+            "lightsout-jaco": scaling("lightsout-jaco", sizes, 1, min(rounds, 3)),
+        },
+    }
+    print(json.dumps(results, indent=2))
+
+
+if __name__ == "__main__":
+    main()
