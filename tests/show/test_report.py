@@ -1,0 +1,165 @@
+"""Reports: every part is drawn from files alone, and bad input is one sentence."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+from sample_runs import write_run
+
+from seads import cli
+from seads.errors import SeadsError
+from seads.show.figures_learning import mean_over_seeds
+from seads.show.report import write_report
+from seads.show.report_runs import group_runs, read_run
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    home = tmp_path_factory.mktemp("runs")
+    return [
+        write_run(home / "seed0", seed=0, top=23.0),
+        write_run(home / "seed1", seed=1, top=24.0),
+        write_run(home / "swap", env="tileswap-cursor", top=11.0, status="running"),
+    ]
+
+
+def test_a_page_of_many_runs_shows_everything(runs: list[Path], tmp_path: Path) -> None:
+    out = tmp_path / "pages" / "report.html"
+    figures = tmp_path / "figures"
+    found, files = write_report([str(run) for run in runs], out, figures)
+    assert [run.name for run in found] == ["seed0", "seed1", "swap"]
+    page = out.read_text()
+    headings = re.findall(r"<h2>(.*?)</h2>", page)
+    assert headings[:8] == [
+        "Results", "Coverage", "Boards solved", "Success by depth", "Lengths", "Failures",
+        "Planning time", "Wall-clock time",
+    ]  # fmt: skip
+    for part in ("Skill map: lightsout-cursor", "Operators: tileswap-cursor", "Settings"):
+        assert part in headings
+    assert page.count("<svg") == len({file.stem for file in files[1:]})
+    assert {file.suffix for file in files[1:]} == {".pdf", ".png", ".svg"}
+    assert all(file.stat().st_size > 1000 for file in files)
+    assert "swap is unfinished (running): 40,000 of 100,000 env steps" in page
+    # mean, lowest and highest seed of the evaluation, which beats the run's own measurement
+    assert "24.00 (23.50 to 24.50)" in page
+    assert ">24.94<" in page
+
+
+def test_a_page_fetches_nothing(runs: list[Path], tmp_path: Path) -> None:
+    write_report([str(runs[0])], tmp_path / "one.html")
+    page = (tmp_path / "one.html").read_text()
+    assert not re.search(r'(src|href)="(?!#)', page.replace("xlink:href", "href"))
+    assert "<script" not in page
+    assert "@import" not in page
+
+
+def test_what_was_not_measured_is_left_out_and_named(tmp_path: Path) -> None:
+    run = write_run(tmp_path / "fresh", evaluated=False)
+    write_report([str(run)], tmp_path / "report.html")
+    page = (tmp_path / "report.html").read_text()
+    assert "<h2>Coverage</h2>" in page
+    assert "<h2>Failures</h2>" not in page
+    for what in ("tasks", "coverage", "skills"):
+        assert f"seads evaluate {run} --what {what}" in page
+
+
+def test_mean_lowest_and_highest_over_seeds() -> None:
+    found = mean_over_seeds([[(0, 0.0), (100, 10.0)], [(50, 9.0), (100, 12.0), (200, 20.0)], []])
+    assert found is not None
+    steps, values = found
+    assert steps.tolist() == [50, 100]
+    np.testing.assert_allclose(values, [[7.0, 11.0], [5.0, 10.0], [9.0, 12.0]])
+    assert mean_over_seeds([[], []]) is None
+    assert mean_over_seeds([[(0, 1.0)], [(5, 1.0)]]) is None
+
+
+def test_a_resumed_clock_goes_on(runs: list[Path]) -> None:
+    clock = read_run(runs[0]).wall_clock
+    assert clock[4:7] == [(50_000, 100.0), (60_000, 120.0), (70_000, 140.0)]
+
+
+def test_seeds_are_grouped_by_settings(runs: list[Path], tmp_path: Path) -> None:
+    other = write_run(tmp_path / "paper", preset="paper", evaluated=False)
+    groups = group_runs([read_run(run) for run in [*runs, other]])
+    assert {key: len(members) for key, members in groups.items()} == {
+        ("lightsout-cursor", "default"): 2,
+        ("tileswap-cursor", "default"): 1,
+        ("lightsout-cursor", "paper"): 1,
+    }
+
+
+def test_an_agent_without_its_run_can_be_reported(runs: list[Path], tmp_path: Path) -> None:
+    found, _ = write_report([str(runs[0] / "agent")], tmp_path / "agent.html")
+    assert found[0].name == "seed0"
+    assert "<h2>Operators: lightsout-cursor</h2>" in (tmp_path / "agent.html").read_text()
+
+
+def test_the_command_prints_json(
+    runs: list[Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "report.html"
+    assert cli.main(["report", str(runs[2]), "--out", str(out), "--json"]) == 0
+    captured = capsys.readouterr()
+    (one,) = json.loads(captured.out)["runs"]
+    assert (one["env"], one["finished"], one["coverage"]) == ("tileswap-cursor", False, 11.5)
+    assert "unfinished" in captured.err
+    assert f"next: seads play {runs[2]}" in captured.err
+
+
+def _change(path: Path, **values: object) -> None:
+    path.write_text(json.dumps(json.loads(path.read_text()) | values))
+
+
+def test_bad_input_is_one_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    newer = write_run(tmp_path / "newer", evaluated=False)
+    _change(newer / "meta.json", seads="99.0.0")
+    broken = write_run(tmp_path / "broken", evaluated=False)
+    (broken / "config.json").write_text("{")
+    empty = write_run(tmp_path / "empty", evaluated=False)
+    (empty / "metrics.jsonl").write_text("")
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "config.json").write_text('{"learner": "ppo"}')
+    (tmp_path / "nothing").mkdir()
+    good = write_run(tmp_path / "good", evaluated=False)
+    for arguments, sentence in (
+        ([], "a report of no runs: name at least one"),
+        ([str(tmp_path / "missing")], "unknown run or agent"),
+        ([str(tmp_path / "nothing")], "is no run: there is no config.json in it"),
+        ([str(newer)], "was made by seads 99.0.0, which is newer than this"),
+        ([str(broken)], "config.json is not JSON"),
+        ([str(empty)], "has nothing to report yet"),
+        ([str(tmp_path / "other")], "is no run's: 'env' is missing in it"),
+        ([str(good), "--out", "report.pdf"], "its name must end in .html"),
+    ):
+        assert cli.main(["report", *arguments]) == 2
+        error = capsys.readouterr().err
+        assert error.startswith("seads: ")
+        assert sentence in error
+        assert error.count("\n") == 1
+
+
+def test_another_algorithm_is_reported_without_plans(tmp_path: Path) -> None:
+    run = write_run(tmp_path / "vic", evaluated=False)
+    config = json.loads((run / "config.json").read_text())
+    config["agent"]["algorithm"] = "vic"
+    (run / "config.json").write_text(json.dumps(config))
+    write_report([str(run)], tmp_path / "report.html")
+    page = (tmp_path / "report.html").read_text()
+    assert "Operators" not in page
+    assert "--what tasks" not in page
+
+
+def test_a_broken_line_at_the_end_is_ignored(tmp_path: Path) -> None:
+    run = write_run(tmp_path / "run", evaluated=False)
+    with (run / "metrics.jsonl").open("a") as file:
+        file.write('{"epoch": 110, "env_st')
+    assert len(read_run(run).metrics) == 10
+
+
+def test_missing_run_raises_for_programs(tmp_path: Path) -> None:
+    with pytest.raises(SeadsError, match="unknown run or agent"):
+        read_run(tmp_path / "missing")
