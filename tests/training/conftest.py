@@ -1,0 +1,79 @@
+"""Tiny runs: an epoch takes milliseconds, yet everything of a real run happens in it."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from seads.agent.arrays import read_arrays
+from seads.agent.settings import AgentSettings
+from seads.jax_setup import prepare_jax
+from seads.training.config import TrainConfig
+
+prepare_jax()
+
+TINY: dict[str, Any] = dict(
+    hidden=(16, 16),
+    sac_steps=2,
+    sac_batch=8,
+    model_hidden=(16,),
+    model_steps=3,
+    model_batch=8,
+    episodes_per_epoch=8,
+    recent_episodes=16,
+    buffer_episodes=32,
+    sampled_episodes=16,
+)
+"""Sizes only: what else a test depends on, it says."""
+
+
+@pytest.fixture(scope="session")
+def tiny_run() -> Callable[..., TrainConfig]:
+    """`tiny_run(alpha=0.2, seed=1)`: a run of some epochs with some settings changed."""
+
+    def make(**changes: Any) -> TrainConfig:
+        names = {field.name for field in dataclasses.fields(AgentSettings)}
+        agent = {name: changes.pop(name) for name in names & changes.keys()}
+        run = dict(
+            env="lightsout-cursor",
+            seed=0,
+            env_steps=2000,
+            log_every=1,
+            checkpoint_every=7,
+            keep_checkpoints=2,
+            coverage_every=700,
+            coverage_starts=2,
+        )
+        return TrainConfig(**run | changes, agent=AgentSettings(**TINY | agent))
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def last_arrays() -> Callable[[Path], dict[str, np.ndarray]]:
+    """Every array of a run's last checkpoint."""
+
+    def read(out: Path) -> dict[str, np.ndarray]:
+        return read_arrays(max(out.glob("checkpoints/step_*")) / "learner.safetensors")
+
+    return read
+
+
+@pytest.fixture(scope="session")
+def same_run(last_arrays: Callable[[Path], dict[str, np.ndarray]]) -> Callable[[Path, Path], None]:
+    """Demands that two runs ended alike, bit for bit, in every array and every metric line."""
+
+    def compare(one: Path, other: Path) -> None:
+        assert (one / "metrics.jsonl").read_text() == (other / "metrics.jsonl").read_text()
+        ours, theirs = last_arrays(one), last_arrays(other)
+        assert ours.keys() == theirs.keys()
+        for name in ours:
+            assert ours[name].dtype == theirs[name].dtype
+            assert ours[name].tobytes() == theirs[name].tobytes(), name
+
+    return compare

@@ -1,0 +1,91 @@
+"""Collecting episodes: a pure function of policy, seed and epoch, with the noise asked for."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterator
+from contextlib import closing
+
+import jax
+import numpy as np
+import pytest
+
+from seads.agent.buffer import Episodes
+from seads.agent.networks import make_policy
+from seads.agent.rollout import act
+from seads.envs import make_env
+from seads.envs.interface import BatchedEnv
+from seads.training.collector import collect, correlated_noise
+from seads.training.config import TrainConfig
+
+Make = Callable[..., TrainConfig]
+POLICY = make_policy(28 + 25, 3, (8,), jax.random.key(0))
+NAMES = [field.name for field in dataclasses.fields(Episodes)]
+
+
+@pytest.fixture
+def env() -> Iterator[BatchedEnv]:
+    with closing(make_env("lightsout-cursor", 64)) as made:
+        yield made
+
+
+def test_a_pure_function_of_policy_seed_and_epoch(env: BatchedEnv, tiny_run: Make) -> None:
+    settings = tiny_run().agent
+    first = collect(env, POLICY, settings, 25, seed=3, epoch=5)
+    collect(env, POLICY, settings, 25, seed=3, epoch=6)  # what came before must not matter
+    again = collect(make_env("lightsout-cursor", 64), POLICY, settings, 25, seed=3, epoch=5)
+    for name in NAMES:
+        assert (getattr(first, name) == getattr(again, name)).all()
+    for seed, epoch in ((3, 6), (4, 5)):
+        other = collect(env, POLICY, settings, 25, seed=seed, epoch=epoch)
+        assert (other.skills != first.skills).any()
+        assert (other.before != first.before).any()
+        assert (other.observations != first.observations).any()
+
+
+def test_episodes_are_what_happened(env: BatchedEnv, tiny_run: Make) -> None:
+    episodes = collect(env, POLICY, tiny_run(noisy_episodes=1.0).agent, 25, seed=0, epoch=0)
+    assert len(episodes) == 64
+    assert len(set(episodes.skills.tolist())) > 10
+    assert (episodes.changed == (episodes.moves >= 0)).all()
+    assert episodes.changed.any()
+    assert (episodes.lengths[~episodes.changed] == 10).all()
+    assert ((episodes.lengths >= 1) & (episodes.lengths <= 10)).all()
+    assert np.abs(episodes.actions).max() <= 1
+    for row, length in enumerate(episodes.lengths):
+        start, end = episodes.observations[row, 0], episodes.observations[row, length]
+        assert (start[2:27] == episodes.before[row]).all()
+        assert (end[2:27] == episodes.after[row]).all()
+        # scaled to [-1, 1], the cursor moves by at most 0.2 of a board one wide
+        moved = episodes.observations[row, 1, :2] - start[:2]
+        expected = np.clip(start[:2] + 0.4 * episodes.actions[row, 0, :2], -1, 1) - start[:2]
+        np.testing.assert_allclose(moved, expected, atol=1e-5)
+
+
+def test_noise_only_where_it_was_asked_for(env: BatchedEnv, tiny_run: Make) -> None:
+    runs = {
+        share: collect(env, POLICY, tiny_run(noisy_episodes=share).agent, 25, seed=1, epoch=2)
+        for share in (0.0, 0.5, 1.0)
+    }
+    quiet = runs[0.0]
+    onehot = np.eye(25, dtype=np.float32)[quiet.skills]
+    rng = np.random.default_rng([1, 2, 2])
+    noise = rng.standard_normal((10, 64, 3), np.float32)
+    plain = np.asarray(act(POLICY, quiet.observations[:, 0], onehot, noise[0]))
+    np.testing.assert_allclose(quiet.actions[:, 0], plain, atol=1e-6)
+    differs = {
+        share: (np.abs(run.actions[:, 0] - plain) > 1e-5).any(1) for share, run in runs.items()
+    }
+    assert differs[1.0].all()
+    assert 15 < differs[0.5].sum() < 49
+    for run in runs.values():
+        assert (run.skills == quiet.skills).all()
+        assert (run.before == quiet.before).all()
+
+
+def test_correlated_noise() -> None:
+    noise = correlated_noise(np.random.default_rng(0), (50, 2000, 1), 0.5, 0.8)
+    assert noise.dtype == np.float32
+    np.testing.assert_allclose(noise.std((1, 2)), 0.5, rtol=0.06)
+    pairs = np.corrcoef(noise[:-1].ravel(), noise[1:].ravel())[0, 1]
+    assert pairs == pytest.approx(0.8, abs=0.01)

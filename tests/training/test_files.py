@@ -1,0 +1,88 @@
+"""Checkpoints and metric lines on disk."""
+
+from __future__ import annotations
+
+import errno
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from seads.errors import SeadsError
+from seads.training import checkpoint
+from seads.training.checkpoint import disk_full, newest_checkpoint, write_checkpoint
+from seads.training.metrics import MetricLog, keep_until, read_metrics
+
+ARRAYS = {"a/scalar": np.array(3), "a/matrix": np.arange(6.0).reshape(2, 3), "b": np.array([True])}
+
+
+def take(arrays: dict[str, np.ndarray], facts: dict[str, Any]) -> tuple[dict, dict]:
+    return arrays, facts
+
+
+def test_a_checkpoint_comes_back_as_it_was(tmp_path: Path) -> None:
+    home = tmp_path / "checkpoints"
+    assert newest_checkpoint(home, take) is None
+    transposed = {"t": np.arange(6).reshape(2, 3).T}
+    write_checkpoint(home, 40, ARRAYS | transposed, {"epoch": 4}, keep=2)
+    found = newest_checkpoint(home, take)
+    assert found is not None
+    (arrays, facts), where, complaints = found
+    assert where.name == "step_000000040"
+    assert complaints == []
+    assert (facts["epoch"], facts["env_steps"]) == (4, 40)
+    for name, value in (ARRAYS | transposed).items():
+        assert arrays[name].shape == value.shape
+        assert arrays[name].dtype == value.dtype
+        assert (arrays[name] == value).all()
+
+
+def test_only_the_last_few_are_kept(tmp_path: Path) -> None:
+    for step in range(1, 6):
+        write_checkpoint(tmp_path, step, ARRAYS, {}, keep=2)
+    kept = sorted(path.parent.name for path in tmp_path.glob("*/learner.safetensors"))
+    assert kept == ["step_000000004", "step_000000005"]
+
+
+def test_a_failed_write_leaves_nothing_and_harms_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_checkpoint(tmp_path, 1, ARRAYS, {}, keep=1)
+    before = sorted(tmp_path.rglob("*"))
+    other = dict.fromkeys(ARRAYS, np.zeros(1))
+    monkeypatch.setattr(checkpoint, "read_arrays", lambda path: other)
+    with pytest.raises(SeadsError, match="reads back differently"):
+        write_checkpoint(tmp_path, 2, ARRAYS, {}, keep=1)
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+def test_a_full_disk_is_known_by_number_and_by_words() -> None:
+    assert disk_full(OSError(errno.ENOSPC, "?"))
+    assert disk_full(RuntimeError("I/O error: No space left on device (os error 28)"))
+    assert not disk_full(OSError(errno.EACCES, "Permission denied"))
+    assert not disk_full(ValueError("bad"))
+
+
+def test_resuming_drops_later_and_half_written_lines(tmp_path: Path) -> None:
+    path = tmp_path / "metrics.jsonl"
+    path.write_text('{"epoch": 1}\n{"epoch": 2}\n{"epoch": 3}\n{"epo')
+    assert [line["epoch"] for line in read_metrics(path)] == [1, 2, 3]
+    keep_until(path, 2)
+    assert path.read_text() == '{"epoch": 1}\n{"epoch": 2}\n'
+    keep_until(tmp_path / "none.jsonl", 2)
+    assert not (tmp_path / "none.jsonl").exists()
+
+
+def test_a_line_for_every_write(tmp_path: Path) -> None:
+    log = MetricLog(tmp_path, 0, 0)
+    log.write({"epoch": 1, "env_steps": 10, "reward": 0.5}, {"seconds": 2.0})
+    assert read_metrics(tmp_path / "metrics.jsonl") == [
+        {"epoch": 1, "env_steps": 10, "reward": 0.5}
+    ]
+    assert read_metrics(tmp_path / "timing.jsonl") == [{"epoch": 1, "seconds": 2.0}]
+    log.close()
+    log = MetricLog(tmp_path, 1, 10)
+    log.write({"epoch": 2, "env_steps": 20}, {"seconds": 3.0})
+    log.close()
+    assert [line["epoch"] for line in read_metrics(tmp_path / "metrics.jsonl")] == [1, 2]
