@@ -6,7 +6,7 @@ INSTALLED := $(VENV)/.installed
 TRAIN_ENV ?= lightsout-cursor
 RUN := runs/$(TRAIN_ENV)
 
-.PHONY: install train test test-slow lint bench
+.PHONY: install train test test-slow lint bench docs gallery
 .DEFAULT_GOAL := install
 
 install: $(INSTALLED)
@@ -14,7 +14,7 @@ install: $(INSTALLED)
 $(INSTALLED): pyproject.toml constraints.txt
 	@test -x $(BIN)/pip || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check \
-		--constraint constraints.txt --editable ".[dev,video,plots]"
+		--constraint constraints.txt --editable ".[dev,video,plots,web]"
 	@touch $@
 
 # An interrupted run is resumed, a finished one only evaluated again.
@@ -41,3 +41,14 @@ lint: install
 # Each benchmark prints one JSON object.
 bench: install
 	@for benchmark in benchmarks/*.py; do $(BIN)/python "$$benchmark" || exit 1; done
+
+# The site, in site/; a link that leads nowhere fails.
+docs: install
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check \
+		--constraint constraints.txt --editable ".[docs]"
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+	@echo "site/index.html"
+
+# Clips of the packaged agents at work, for README and docs.
+gallery: install
+	$(BIN)/python -m seads.show.gallery docs/pictures
