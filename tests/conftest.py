@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from pathlib import Path
 
 from hypothesis import settings
@@ -13,6 +14,9 @@ os.environ.setdefault("SEADS_CACHE", str(_CACHE))
 os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(_CACHE / "jax"))
 os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0.5")
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
+
+# Tests anywhere may import `tests.exact_agent`.
+sys.path.insert(0, str(Path(__file__).parents[1]))
 
 settings.register_profile("seads", deadline=None, derandomize=True)
 settings.load_profile("seads")

@@ -26,8 +26,8 @@ class Options:
 
     run: tyro.conf.Positional[str]
     """Run directory, or the name of an agent that `seads agents` lists."""
-    what: Literal["coverage", "tasks", "all"] = "all"
-    """Distinct moves of the skills; boards solved by planning; or both."""
+    what: Literal["coverage", "tasks", "skills", "all"] = "all"
+    """Distinct moves of the skills; boards solved by planning; both; or maps of the skills."""
     starts: int = 100
     """Start states for the coverage (the paper's number)."""
     split: Literal["test", "train"] = "test"
@@ -58,11 +58,23 @@ def run(options: Options) -> dict[str, Any]:
 
     prepare_jax()
     from seads.agent import load
+    from seads.baselines.agent import is_baseline
+    from seads.commands.evaluate_baseline import evaluate_baseline
     from seads.evaluation.results import write_result
 
     for name in ("starts", "episodes_per_depth"):
         if getattr(options, name) < 1:
             raise SeadsError(f"{name}={getattr(options, name)}; allowed: 1 or more")
+    if is_baseline(options.run):
+        return evaluate_baseline(
+            options.run,
+            options.what,
+            None if options.depths is None else parse_depths(options.depths),
+            options.episodes_per_depth,
+            options.split,
+            options.seed,
+            options.checkpoints,
+        )
     agent = load(options.run)
     facts: dict[str, Any] = {
         "env": agent.env,
@@ -104,6 +116,8 @@ def _measure(agent: Any, part: str, options: Options) -> tuple[dict[str, Any], s
         kind = "replan" if options.replan else "no-replan"
         name = f"tasks-{kind}-{options.planner}-{options.minimise}-{options.split}"
         return {"tasks": tasks}, f"{name}-seed{options.seed}"
+    if part == "skills":
+        return {"skill_maps": map_skills(agent, options)}, f"skills-{options.split}-seed{options.seed}"
     results: dict[str, Any] = {"coverage": measure_coverage(agent, options)}
     show_coverage(results["coverage"])
     if options.checkpoints:
@@ -173,6 +187,21 @@ def parse_depths(text: str) -> list[int]:
             raise SeadsError(f"depths {part.strip()!r} are not possible; they go up, from 1 on")
         depths |= set(range(first, last + 1))
     return sorted(depths)
+
+
+def map_skills(agent: Any, options: Options) -> dict[str, Any]:
+    """Where each skill goes and touches, from a few starts: what `seads report` draws."""
+    from seads.envs import make_env
+    from seads.evaluation.skill_maps import STARTS_MAPPED, skill_maps
+
+    starts = min(options.starts, STARTS_MAPPED)
+    with closing(
+        make_env(agent.env, agent.num_skills, split=options.split, **agent.env_options)
+    ) as env:
+        agent.check_fits(env.spec)
+        found = skill_maps(env, agent, starts, options.seed)
+    print(f"{agent.num_skills} skills from {starts} starts; to see them: seads report {options.run}")
+    return found
 
 
 def measure_coverage(agent: Any, options: Options) -> dict[str, Any]:

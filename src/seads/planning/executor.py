@@ -99,7 +99,7 @@ class Execution:
     @property
     def planning_seconds(self) -> float:
         """Time of all plans together."""
-        return sum(plan.seconds for plan in self.plans)
+        return sum((plan.seconds for plan in self.plans), 0.0)
 
 
 def skill_limit(planned_length: int) -> int:
@@ -181,7 +181,7 @@ class _Board:
             return self._first_deviation()
         if self._plans and self._at_limit:
             return Reason.TOO_MANY_SKILLS
-        found = self._make_plan(self.state, self._goal, sum(p.seconds for p in self._plans))
+        found = self._make_plan(self.state, self._goal, sum((p.seconds for p in self._plans), 0.0))
         self._plans.append(found)
         self._pending = list(found.skills)
         if self._pending:

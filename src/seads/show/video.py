@@ -27,6 +27,8 @@ class Film:
 
     def __init__(self, env: BatchedEnv, path: Path, width: int = WIDTH, height: int = HEIGHT):
         self._env, self._path = env, path
+        self.spec: EnvSpec = env.spec
+        self.num_envs: int = env.num_envs
         self._size = (width, height)
         self._renderer: Any = None
         self._writer: Any = None
@@ -34,7 +36,7 @@ class Film:
 
     def __enter__(self) -> Film:
         import imageio.v2 as imageio
-        import imageio_ffmpeg  # noqa: F401  without it imageio has no mp4
+        import imageio_ffmpeg  # type: ignore[import-untyped]  # noqa: F401  imageio needs it for mp4
 
         from seads.envs.render import Renderer
 
@@ -57,14 +59,6 @@ class Film:
         self._renderer.close()
         if kind is not None:
             self._path.unlink(missing_ok=True)
-
-    @property
-    def spec(self) -> EnvSpec:
-        return self._env.spec
-
-    @property
-    def num_envs(self) -> int:
-        return self._env.num_envs
 
     @property
     def symbols(self) -> Bool[np.ndarray, "rows bits"]:
