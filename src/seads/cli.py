@@ -28,6 +28,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "solve": ("seads.commands.solve:run", "plan for a board and execute the plan"),
     "plan": ("seads.commands.plan:run", "the plan alone; what the skills do, as operators"),
     "report": ("seads.commands.report:run", "one page with everything about one or many runs"),
+    "play": ("seads.commands.play:run", "watch an agent solve your boards in the browser"),
     "agents": ("seads.commands.agents:run", "the trained agents that come with the package"),
 }
 

@@ -131,6 +131,20 @@ class EmbeddedEnv:
         self._after_move(rows[self._terminated[rows]])
         return self._begin(rows)
 
+    def put_boards(
+        self, symbols: np.ndarray, rows: np.ndarray | None = None
+    ) -> Float32[np.ndarray, "rows obs"]:
+        """Change boards under the bodies, as a hand from outside would: nobody's move.
+
+        Poses and clocks stay as they are, and a running skill goes on.
+        """
+        rows = check_rows(rows, self._everything)
+        boards = self.game.from_bits(check_symbols(symbols, rows, self.spec.num_bits))
+        self._boards[rows] = boards
+        self._bits[rows] = self.game.to_bits(boards)
+        self._observation[rows, self._symbol] = self._bits[rows]
+        return self._observation.copy()
+
     def step(
         self,
         actions: np.ndarray,

@@ -17,11 +17,15 @@ from seads.evaluation.coverage import STARTS, describe_skill
 from seads.games.game import NO_MOVE
 from seads.streams import row_seeds
 
+STARTS_MAPPED = 20
+"""More starts do not fit into a figure."""
 DIGITS = 3
 """Digits kept of a point: a thousandth of the board is finer than a figure shows."""
 
 
-def skill_maps(env: BatchedEnv, agent: Agent, starts: int = 20, seed: int = 0) -> dict[str, Any]:
+def skill_maps(
+    env: BatchedEnv, agent: Agent, starts: int = STARTS_MAPPED, seed: int = 0
+) -> dict[str, Any]:
     """Every skill from the same starts, as JSON: the tool's path, the touch and the move of each.
 
     Points are in the board's unit square, origin top left; a path begins at the start and may

@@ -1,0 +1,95 @@
+"""`seads play`: set up boards in the browser and watch an agent solve them."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import tyro
+
+from seads.errors import SeadsError
+
+LOOPBACK = ("127.0.0.1", "localhost", "::1")
+
+
+@dataclass(frozen=True)
+class Options:
+    """Whom to watch, and where to serve the page."""
+
+    run: tyro.conf.Positional[str | None] = None
+    """Run directory or packaged agent; lightsout-jaco by default."""
+    host: str = "127.0.0.1"
+    """Address to listen on; anything else than loopback lets others play too."""
+    port: int = 8080
+    """Port to listen on; if it is taken, the next free one."""
+    planner: str = "auto"
+    """auto, bfs, dijkstra, bidirectional, astar or gf2."""
+    seed: int = 0
+    """Seed of the boards and start poses."""
+    export: Path | None = None
+    """Solve one board, write a replay to this HTML file, and serve nothing."""
+    depth: int | None = None
+    """With --export: draw a board of this solution depth."""
+    board: str | None = None
+    """With --export: start from this board, written as for `seads solve`."""
+    json: bool = False
+    """Print one JSON object (with --export)."""
+
+
+def run(options: Options) -> dict[str, Any]:
+    """Serve until Ctrl-C, or write a replay."""
+    from seads.jax_setup import prepare_jax
+
+    prepare_jax()
+    chosen = _default_agent() if options.run is None else options.run
+    if options.export is not None:
+        return _export(chosen, options)
+    if options.json:
+        raise SeadsError("--json needs --export: a page in the browser has no result")
+    if options.board is not None or options.depth is not None:
+        raise SeadsError("--board and --depth are for --export; on the page you set up boards")
+    from seads.show.play import PlayServer
+
+    server = PlayServer(chosen, options.host, options.port, options.planner, options.seed)
+    if options.host not in LOOPBACK:
+        print(
+            f"warning: listening on {options.host}: everyone who reaches this machine can play, "
+            "there is no password",
+            file=sys.stderr,
+        )
+    if server.port != options.port:
+        print(f"port {options.port} is in use; took {server.port}", file=sys.stderr)
+    print(f"{chosen}: open {server.address} in a browser; Ctrl-C ends it", flush=True)
+    try:
+        server.wait()
+    finally:
+        server.stop()
+    return {}
+
+
+def _export(chosen: str, options: Options) -> dict[str, Any]:
+    from seads.show.play import export_replay
+
+    if options.export is None:
+        raise SeadsError("where to? give --export FILE.html")
+    if options.board is not None and options.depth is not None:
+        raise SeadsError("--board and --depth contradict each other: give one of them")
+    status = export_replay(
+        chosen, options.export, options.board, options.depth, options.planner, options.seed
+    )
+    print(f"{options.export}: {status.value}; open it in any browser")
+    print(f"next: seads play {chosen}")
+    return {"replay": str(options.export), "status": status.name.lower()}
+
+
+def _default_agent() -> str:
+    """lightsout-jaco, or the first agent there is."""
+    from seads.agent.agent import packaged
+    from seads.show.play_session import DEFAULT_AGENT
+
+    found = packaged()
+    if DEFAULT_AGENT in found or not found:
+        return DEFAULT_AGENT
+    return next(iter(found))

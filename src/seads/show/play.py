@@ -1,0 +1,160 @@
+"""The server behind `seads play`: a page for every tab, each with its own game; and replays."""
+
+from __future__ import annotations
+
+import socket
+import threading
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from seads.agent.agent import load, packaged
+from seads.errors import SeadsError
+from seads.show.play_page import STEPS_PER_SECOND, Page, between
+from seads.show.play_scene import CAMERA, PlayScene
+from seads.show.play_session import PlaySession, Status
+
+PORTS_TRIED = 100
+REPLAY_FRAMES = 3
+"""Pictures of a replay for each step of the environment."""
+
+
+def free_port(host: str, first: int) -> int:
+    """The first port from `first` on that nobody listens on."""
+    if not 1 <= first <= 65535:
+        raise SeadsError(f"port {first} is not possible; choose from 1 to 65535")
+    last = min(first + PORTS_TRIED, 65536)
+    for port in range(first, last):
+        with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET) as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            try:
+                probe.bind((host, port))
+            except OSError as error:
+                if isinstance(error, socket.gaierror) or error.errno == 99:
+                    raise SeadsError(f"{host!r} is no address of this machine") from None
+                continue
+            return port
+    raise SeadsError(f"no port from {first} to {last - 1} is free; choose another with --port")
+
+
+class PlayServer:
+    """Serves pages until it is stopped; use `pages` to look at the games."""
+
+    def __init__(
+        self,
+        run: str,
+        host: str = "127.0.0.1",
+        port: int = 8080,
+        planner: str = "auto",
+        seed: int = 0,
+    ) -> None:
+        self._get_agent = lru_cache(maxsize=4)(load)
+        # What is wrong with the run, the planner or the agent is said before anything is served.
+        PlaySession(self._get_agent(run), seed, planner).close()
+        import viser
+
+        self.host, self.port = host, free_port(host, port)
+        self.pages: dict[int, Page] = {}
+        self._lock = threading.Lock()
+        others = [name for name in packaged() if name != run]
+        self._server = viser.ViserServer(host=host, port=self.port, label="seads", verbose=False)
+        self.port = self._server.get_port()
+
+        def opened(client: Any) -> None:
+            page = Page(client, [run, *others], self._get_agent, seed, planner)
+            with self._lock:
+                self.pages[client.client_id] = page
+            if client.client_id not in self._server.get_clients():
+                gone(client)  # left while its page was built
+
+        def gone(client: Any) -> None:
+            with self._lock:
+                page = self.pages.pop(client.client_id, None)
+            if page is not None:
+                page.close()
+
+        self._server.on_client_connect(opened)
+        self._server.on_client_disconnect(gone)
+
+    @property
+    def address(self) -> str:
+        """What to type into a browser."""
+        shown = "127.0.0.1" if self.host in ("0.0.0.0", "::") else self.host
+        return f"http://{f'[{shown}]' if ':' in shown else shown}:{self.port}"
+
+    def wait(self) -> None:
+        """Serve until Ctrl-C."""
+        threading.Event().wait()
+
+    def stop(self) -> None:
+        """Close every page and the server."""
+        with self._lock:
+            pages = list(self.pages.values())
+            self.pages.clear()
+        for page in pages:
+            page.close()
+        self._server.stop()
+
+
+def export_replay(
+    run: str,
+    out: Path,
+    board: str | None = None,
+    depth: int | None = None,
+    planner: str = "auto",
+    seed: int = 0,
+) -> Status:
+    """Solve one board and write it as a page that plays it back, without Python or a network."""
+    if out.suffix not in (".html", ".htm"):
+        raise SeadsError(f"{out} is no page; its name must end in .html")
+    session = PlaySession(load(run), seed, planner)
+    try:
+        if board is not None:
+            session.set_board(board)
+        elif depth is not None:
+            session.draw(depth)
+        if not session.make_plan() and session.status is not Status.SOLVED:
+            raise SeadsError(session.message)
+        text = _record(session)
+    finally:
+        session.close()
+    out.parent.mkdir(parents=True, exist_ok=True)
+    out.write_text(text)
+    return session.status
+
+
+def _record(session: PlaySession) -> str:
+    import viser
+
+    host = "127.0.0.1"
+    server = viser.ViserServer(host=host, port=free_port(host, 18080), verbose=False)
+    try:
+        server.scene.configure_default_lights()
+        scene = PlayScene(server.scene, session.env)
+        server.initial_camera.position = CAMERA
+        server.initial_camera.look_at = (0.0, 0.0, 0.02)
+        server.initial_camera.up = (0.0, 0.0, 1.0)
+        manipulator = session.env.manipulator
+        pause = 1 / STEPS_PER_SECOND[manipulator.name]
+        scene.update()
+        scene.show_plan(session.plan_left)
+        recording = server.get_scene_serializer()
+        recording.insert_sleep(1.0)
+        last = manipulator.pose(0)
+
+        def look() -> None:
+            nonlocal last
+            now = manipulator.pose(0)
+            poses = between(last, now, REPLAY_FRAMES)
+            for pose in poses:
+                scene.update(pose)
+                scene.show_plan(session.plan_left)
+                recording.insert_sleep(pause / len(poses))
+            last = now
+
+        session.solve()
+        session.run_to_end(look)
+        recording.insert_sleep(1.5)
+        return recording.as_html()
+    finally:
+        server.stop()

@@ -1,0 +1,397 @@
+"""A game in progress: one board, one agent, one planner; everything of `play` but the page.
+
+The session is advanced by `tick`, one environment step at a time, so that whoever draws it can
+pause, look, and interfere at any moment. It knows nothing of browsers or threads.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any
+
+import numpy as np
+from jaxtyping import Bool, Float32
+
+from seads.agent.agent import Agent
+from seads.agent.rollout import act
+from seads.envs import make_env
+from seads.envs.embedding import EmbeddedEnv
+from seads.envs.registry import lookup
+from seads.errors import SeadsError
+from seads.evaluation.boards import AnyGame, GameReader, game_of
+from seads.evaluation.tasks import Solver, Solving, draw_tasks
+from seads.games import LightsOut
+from seads.planning.executor import Effect, SkillRun, skill_limit
+from seads.planning.result import Plan, PlanStatus
+from seads.streams import row_seeds
+
+HISTORY = 50
+"""Lines of the log that are kept: a session may go on for hours."""
+DEFAULT_AGENT = "lightsout-jaco"
+
+
+class Status(Enum):
+    """What the session is doing; the value is what a person reads."""
+
+    READY = "ready"
+    WORKING = "working"
+    SOLVED = "solved"
+    UNSOLVABLE = "no solution"
+    FAILED = "not solved"
+
+
+class Mode(Enum):
+    """How far `tick` goes on by itself."""
+
+    STOPPED = "stopped"
+    ONE_SKILL = "one skill"
+    SOLVE = "solve"
+
+
+@dataclass(frozen=True)
+class PlannedMove:
+    """A step of the plan: the skill, and the game move that the model takes it for."""
+
+    skill: int
+    move: int | None
+    name: str
+
+
+class PlaySession:
+    """One board with an agent that works on it. Close it to free the physics."""
+
+    def __init__(
+        self, agent: Agent, seed: int = 0, planner: str = "auto", replan: bool = True
+    ) -> None:
+        game = game_of(agent.env)
+        if game is None:
+            raise SeadsError(f"play shows boards, and {agent.env!r} has none")
+        self.agent = agent
+        self.game: AnyGame = game
+        self.reader = GameReader(game)
+        self.replan = replan
+        self.log: deque[str] = deque(maxlen=HISTORY)
+        self._solvers: dict[str, Solver] = {}
+        self._rng_uses = 0
+        self._seed = seed
+        self._start: Bool[np.ndarray, "bits"] | None = None
+        self.choose_planner(planner)
+        made = make_env(agent.env, 1, split="test", **agent.env_options)
+        if not isinstance(made, EmbeddedEnv):
+            raise SeadsError(f"play cannot show {agent.env!r}")
+        self.env: EmbeddedEnv = made
+        try:
+            agent.check_fits(made.spec)
+            self._low = np.array(made.spec.action_low)
+            self._high = np.array(made.spec.action_high)
+            self._no_noise = np.zeros((1, made.spec.action_size), np.float32)
+            self.reset()
+        except BaseException:
+            made.close()
+            raise
+
+    # What a page shows -------------------------------------------------------------------
+
+    @property
+    def symbol(self) -> Bool[np.ndarray, "bits"]:
+        """The symbolic state now."""
+        return self.env.symbols[0]
+
+    @property
+    def goal(self) -> Bool[np.ndarray, "bits"]:
+        """The solved board."""
+        return self.game.to_bits(self.game.goal[None])[0]
+
+    @property
+    def solved(self) -> bool:
+        """Whether the board is the goal now."""
+        return bool((self.symbol == self.goal).all())
+
+    @property
+    def depths(self) -> tuple[int, int]:
+        """Solution depths that boards may be drawn of."""
+        return lookup(self.agent.env).depths
+
+    @property
+    def busy(self) -> bool:
+        """Whether `tick` has something to do."""
+        return self.mode is not Mode.STOPPED
+
+    @property
+    def plan_left(self) -> list[PlannedMove]:
+        """The moves still to be made, first the one being made now."""
+        return list(self._pending)
+
+    # Setting up ------------------------------------------------------------------------
+
+    def reset(self) -> None:
+        """The last board that was set up again, the body in a new start pose."""
+        self._begin(self._draw(self.depths[1]) if self._start is None else self._start)
+
+    def draw(self, depth: int) -> None:
+        """A random board of this solution depth."""
+        low, high = self.depths
+        if not low <= depth <= high:
+            raise SeadsError(f"depth {depth} is not possible; choose from {low} to {high}")
+        self._begin(self._draw(depth))
+
+    def set_board(self, text: str) -> None:
+        """The board a person typed."""
+        self._begin(self.reader.read(text))
+
+    def clear(self) -> None:
+        """The solved board, to set up another one field by field."""
+        self._begin(self.goal)
+
+    def touch_field(self, field: int, other: int | None = None) -> None:
+        """Change the board by hand: a light is switched, or two chips are exchanged.
+
+        While the agent works this is a disturbance: the skill goes on and finds another board.
+        """
+        board = self.env.boards[0]
+        for one in (field, other):
+            if one is not None and not 0 <= one < self.game.num_fields:
+                raise SeadsError(
+                    f"field {one} is not there; choose 0 to {self.game.num_fields - 1}"
+                )
+        if isinstance(self.game, LightsOut):
+            board[field] ^= 1
+        elif other is not None:
+            board[[field, other]] = board[[other, field]]
+        self._observation = self.env.put_boards(self.game.to_bits(board[None]))
+        if self.busy:
+            self.log.append("someone changed the board")
+            return
+        self._start = self.symbol
+        self._forget()
+
+    def disturb(self) -> None:
+        """Make a random move of the game on the board, as if someone had."""
+        rng = np.random.default_rng(self._next_seed())
+        board = self.env.boards
+        changed = self.game.play(board, rng.integers(self.game.num_moves, size=1))
+        self._observation = self.env.put_boards(self.game.to_bits(changed))
+        self.log.append("someone changed the board")
+        if not self.busy:
+            self._forget()
+
+    def choose_planner(self, planner: str) -> None:
+        """Plan with another planner from now on."""
+        if planner not in self._solvers:
+            boards = np.array([self.goal])
+            self._solvers[planner] = Solver(self.agent, boards, Solving(planner=planner))
+        self.planner = planner
+
+    # Working ---------------------------------------------------------------------------
+
+    def make_plan(self) -> bool:
+        """Plan from the board as it is; False, with a status that says why, if there is no plan."""
+        self._pending = []
+        if self.solved:
+            self.status = Status.SOLVED
+            self.message = "the board is solved"
+            return False
+        try:
+            self.reader.check_reachable(self.symbol, self.goal)
+        except ValueError:
+            return self._stop(
+                Status.UNSOLVABLE,
+                "this board has no solution: no sequence of moves leads to the goal",
+            )
+        found = self._solvers[self.planner].plan(self.symbol, self.goal)
+        if not found.skills:
+            known = found.status in (PlanStatus.SOLVED, PlanStatus.UNSOLVABLE)
+            why = "the agent's model knows no way to the goal" if known else found.status.value
+            return self._stop(Status.FAILED, why)
+        self._pending = self._named(found)
+        self._limit = self._limit or self.skills_run + skill_limit(len(found))
+        took = found.seconds * 1000
+        count = f"{len(found)} skill{'' if len(found) == 1 else 's'}"
+        self.message = f"plan: {count}, found in {took:.0f} ms by {found.planner}"
+        self.log.append(self.message)
+        self.status = Status.READY if not self.busy else Status.WORKING
+        return True
+
+    def solve(self) -> None:
+        """Work until the board is solved or it is clear that it will not be."""
+        self._limit = 0
+        self._go(Mode.SOLVE)
+
+    def step_one_skill(self) -> None:
+        """Run the next skill of the plan, and stop."""
+        self._go(Mode.ONE_SKILL)
+
+    def run_skill(self, skill: int) -> None:
+        """Run one skill by hand, whatever the plan says."""
+        if not 0 <= skill < self.agent.num_skills:
+            raise SeadsError(f"skill {skill} is not there; choose 0 to {self.agent.num_skills - 1}")
+        if self._running is not None:
+            raise SeadsError("a skill is running; wait for its end or press reset")
+        self._pending = []
+        self.mode, self.status = Mode.ONE_SKILL, Status.WORKING
+        self._start_skill(self._named_skill(skill))
+
+    def stop(self) -> None:
+        """Leave everything as it is; a running skill is abandoned."""
+        self.mode = Mode.STOPPED
+        if self._running is not None:
+            self._running = None
+            self._observation = self.env.resume()
+        if self.status is Status.WORKING:
+            self.status, self.message = Status.READY, "stopped"
+
+    def tick(self) -> None:
+        """One environment step of the running skill, or the decision which one runs next."""
+        if not self.busy:
+            return
+        if self._running is None:
+            self._decide()
+        else:
+            self._step()
+
+    def run_to_end(self, look: Callable[[], None] | None = None) -> Status:
+        """Tick until there is nothing to do; `look` is called after every tick."""
+        while self.busy:
+            self.tick()
+            if look is not None:
+                look()
+        return self.status
+
+    def close(self) -> None:
+        """Free the physics; closing again does nothing."""
+        self.mode = Mode.STOPPED
+        self.env.close()
+
+    # ------------------------------------------------------------------------------------
+
+    def _begin(self, symbol: Bool[np.ndarray, "bits"]) -> None:
+        self._start = symbol.copy()
+        self._observation: Float32[np.ndarray, "rows obs"] = self.env.reset(
+            self._next_seed(), symbols=symbol[None]
+        )
+        self.mode = Mode.STOPPED
+        self._running: PlannedMove | None = None
+        self.skills_run = self.env_steps = 0
+        self._forget()
+        self.log.clear()
+
+    def _forget(self) -> None:
+        """The board is another one: no plan holds any more."""
+        self._pending: list[PlannedMove] = []
+        self._limit = 0
+        solved = self.solved
+        self.status = Status.SOLVED if solved else Status.READY
+        self.message = "the board is solved" if solved else "a new board"
+
+    def _go(self, mode: Mode) -> None:
+        if self.mode is Mode.ONE_SKILL and mode is Mode.SOLVE:
+            self.mode = mode
+            return
+        if self.busy:
+            return
+        self.mode, self.status = mode, Status.WORKING
+        if self.solved:
+            self._stop(Status.SOLVED, "the board is solved")
+
+    def _decide(self) -> None:
+        if self.solved:
+            self._stop(Status.SOLVED, self._told())
+        elif self._limit and self.skills_run >= self._limit:
+            self._stop(Status.FAILED, "gave up: too many skills for this board")
+        elif self._pending or self.make_plan():
+            self._start_skill(self._pending[0])
+
+    def _start_skill(self, move: PlannedMove) -> None:
+        self._running = move
+        self._before = self.symbol
+        model = self._solvers[self.planner].network
+        self._predicted = model.successor(self._before[None], np.array([move.skill]))[0]
+        self._skill_steps = 0
+        self._observation = self.env.resume()
+        self.message = f"skill {move.skill}: {move.name}"
+
+    def _step(self) -> None:
+        running = self._running
+        if running is None:
+            return
+        onehot = np.eye(self.agent.num_skills, dtype=np.float32)[[running.skill]]
+        action = np.asarray(act(self.agent.policy, self._observation, onehot, self._no_noise))
+        scaled = self._low + (self._high - self._low) * (action.astype(np.float64) + 1) / 2
+        step = self.env.step(scaled)
+        self._observation = step.observation
+        self._skill_steps += 1
+        self.env_steps += 1
+        if step.done[0]:
+            self._finish_skill(running)
+
+    def _finish_skill(self, running: PlannedMove) -> None:
+        run = SkillRun(
+            running.skill, self._before, self._predicted, self.symbol, self._skill_steps, 0
+        )
+        self.skills_run += 1
+        self._running = None
+        as_planned = run.effect is Effect.AS_PREDICTED
+        steps = f"{run.steps} step{'' if run.steps == 1 else 's'}"
+        told = f"skill {run.skill}: {running.name} ({steps}, {run.effect.value})"
+        self.message = told
+        self.log.append(told)
+        if self._pending and self._pending[0] == running and (as_planned or not self.replan):
+            self._pending.pop(0)
+        elif self._pending or not as_planned:
+            self._pending = []
+            if self.mode is Mode.SOLVE and not self.solved:
+                self.log.append("that was not the plan: planning again")
+        if self.solved:
+            self._stop(Status.SOLVED, self._told())
+        elif self.mode is Mode.ONE_SKILL:
+            self.mode, self.status = Mode.STOPPED, Status.READY
+        elif not self._pending and not self.replan:
+            self._stop(Status.FAILED, "the plan is at its end and the board is not solved")
+
+    def _told(self) -> str:
+        count = self.skills_run
+        skills = f"{count} skill{'' if count == 1 else 's'}"
+        return f"solved with {skills} and {self.env_steps} environment steps"
+
+    def _stop(self, status: Status, message: str) -> bool:
+        self.mode, self.status, self.message = Mode.STOPPED, status, message
+        self._pending = []
+        self.log.append(message)
+        return False
+
+    def _named(self, found: Plan) -> list[PlannedMove]:
+        moves = []
+        for skill, before, after in zip(
+            found.skills, found.states[:-1], found.states[1:], strict=True
+        ):
+            moves.append(self._planned(int(skill), before, after))
+        return moves
+
+    def _named_skill(self, skill: int) -> PlannedMove:
+        model = self._solvers[self.planner].network
+        after = model.successor(self.symbol[None], np.array([skill]))[0]
+        return self._planned(skill, self.symbol, after)
+
+    def _planned(
+        self, skill: int, before: Bool[np.ndarray, "bits"], after: Bool[np.ndarray, "bits"]
+    ) -> PlannedMove:
+        try:
+            move = self.reader.move_between(before, after)
+        except ValueError:  # the model may predict bits that are no board
+            move = None
+        return PlannedMove(skill, move, self.reader.move_name(move))
+
+    def _draw(self, depth: int) -> Bool[np.ndarray, "bits"]:
+        seed = int(self._next_seed()[0] % np.uint64(2**31))
+        return draw_tasks(self.game, [depth], 1, "test", seed)[1][0]
+
+    def _next_seed(self) -> Any:
+        self._rng_uses += 1
+        return row_seeds(self._seed, 1, _PLAY, self._rng_uses)
+
+
+_PLAY = 21
+"""Purpose of the random stream that draws boards and poses."""

@@ -1,0 +1,137 @@
+"""`seads play` in a real browser: open the page, set a board, solve it, read that it is solved."""
+
+from __future__ import annotations
+
+import shutil
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from taught_agent import taught_agent
+
+from seads.show.play import PlayServer
+
+PATIENCE = 120
+"""Seconds to wait for a state; a browser that draws in software on a busy machine is slow."""
+SCREENSHOTS = Path(__file__).parents[2] / ".cache" / "screenshots"
+FLAGS = (
+    "--headless=new", "--no-sandbox", "--disable-quic", "--no-first-run", "--disable-sync",
+    "--disable-background-networking", "--disable-component-update", "--disable-dev-shm-usage",
+    "--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--ignore-gpu-blocklist",
+    "--window-size=1000,700",
+)  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PlayServer]:
+    home = tmp_path_factory.mktemp("taught") / "taught-cursor"
+    taught_agent().save(home)
+    served = PlayServer(str(home), port=18700)
+    yield served
+    served.stop()
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    for program, package in (("chromium", "chromium"), ("chromedriver", "chromium-driver")):
+        if shutil.which(program) is None:
+            pytest.fail(f"{program} is missing; apt-get install {package}", pytrace=False)
+    from selenium import webdriver
+
+    options = webdriver.ChromeOptions()
+    options.binary_location = str(shutil.which("chromium"))
+    for flag in (*FLAGS, f"--user-data-dir={tmp_path_factory.mktemp('profile')}"):
+        options.add_argument(flag)
+    service = webdriver.ChromeService(executable_path=str(shutil.which("chromedriver")))
+    driver = webdriver.Chrome(options=options, service=service)
+    driver.set_script_timeout(PATIENCE)
+    yield driver
+    driver.quit()
+
+
+def wait(condition: Callable[[], Any], what: str) -> Any:
+    end = time.monotonic() + PATIENCE
+    while time.monotonic() < end:
+        found = condition()
+        if found:
+            return found
+        time.sleep(0.2)
+    raise AssertionError(f"waited {PATIENCE} s in vain for {what}")
+
+
+def read(browser: Any, element: str) -> str:
+    """The text of an element, without the waits of a page that is busy drawing."""
+    return browser.execute_script(
+        f"const e = document.getElementById('{element}'); return e ? e.innerText : '';"
+    )
+
+
+def press(browser: Any, label: str) -> None:
+    pressed = browser.execute_script(
+        "const b = [...document.querySelectorAll('button')].find("
+        "b => b.innerText.trim() === arguments[0]); if (b) b.click(); return !!b;",
+        label,
+    )
+    assert pressed, f"no button {label!r} on the page"
+
+
+def test_set_a_board_and_solve_it(server: PlayServer, browser: Any) -> None:
+    from selenium.webdriver.common.action_chains import ActionChains
+    from selenium.webdriver.common.by import By
+
+    browser.get(server.address)
+    wait(lambda: "plan: 5 skills" in read(browser, "seads-message"), "the page and a first plan")
+    (page,) = server.pages.values()
+    page.speed = 0.0  # as fast as possible
+    assert page.session is not None
+
+    press(browser, "Empty board")
+    wait(lambda: read(browser, "seads-status") == "solved", "the empty board")
+    # the camera looks at the middle of the board: a click there switches the middle field
+    (canvas, *_) = browser.find_elements(By.TAG_NAME, "canvas")
+    ActionChains(browser).move_to_element(canvas).click().perform()
+    wait(lambda: page.session.env.boards[0].sum() == 1, "the click on the middle field")
+    assert page.session.env.boards[0][12] == 1
+    wait(lambda: read(browser, "seads-status") == "ready", "the plan for the new board")
+
+    press(browser, "Solve")
+    wait(lambda: read(browser, "seads-status") == "solved", "the solution")
+    assert read(browser, "seads-message").startswith("solved with ")
+    SCREENSHOTS.mkdir(parents=True, exist_ok=True)
+    browser.save_screenshot(str(SCREENSHOTS / "play.png"))
+    assert (SCREENSHOTS / "play.png").stat().st_size > 10_000
+
+
+def test_nothing_is_fetched_from_outside(server: PlayServer, browser: Any) -> None:
+    if not browser.current_url.startswith(server.address):
+        browser.get(server.address)
+        wait(lambda: read(browser, "seads-status"), "the page")
+    names = browser.execute_script(
+        "return performance.getEntriesByType('resource').map(entry => entry.name);"
+    )
+    outside = [n for n in names if not n.startswith((server.address, "data:", "blob:"))]
+    assert outside == []
+
+
+def test_two_viewers_and_a_closed_tab(server: PlayServer, browser: Any) -> None:
+    if not server.pages:
+        browser.get(server.address)
+    wait(lambda: server.pages and all(p.session for p in server.pages.values()), "the page")
+    first, (page,) = browser.current_window_handle, server.pages.values()
+    before = page.session.symbol
+    browser.switch_to.new_window("tab")
+    browser.get(server.address)
+    wait(lambda: len(server.pages) == 2, "a second page")
+    other = next(one for one in server.pages.values() if one is not page)
+    wait(lambda: other.session is not None, "a second session")
+    press(browser, "New board")
+    wait(lambda: "plan" in read(browser, "seads-message"), "a plan in the second tab")
+    assert other.session is not page.session
+    assert (page.session.symbol == before).all()
+    thread = other._thread
+    browser.close()
+    browser.switch_to.window(first)
+    wait(lambda: len(server.pages) == 1, "the second page to be freed")
+    wait(lambda: other.session is None and not thread.is_alive(), "its thread and its physics")

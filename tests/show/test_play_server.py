@@ -1,0 +1,96 @@
+"""Serving and exporting: ports, addresses, replays, and everything a user can get wrong."""
+
+from __future__ import annotations
+
+import json
+import socket
+from pathlib import Path
+
+import pytest
+from sample_runs import untrained_agent
+from taught_agent import taught_agent
+
+from seads import cli
+from seads.errors import SeadsError
+from seads.show.play import free_port
+
+
+@pytest.fixture(scope="module")
+def agent(tmp_path_factory: pytest.TempPathFactory) -> str:
+    home = tmp_path_factory.mktemp("agents") / "taught"
+    taught_agent().save(home)
+    return str(home)
+
+
+def test_a_taken_port_gives_the_next() -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        found = free_port("127.0.0.1", port)
+    assert port < found <= port + 100
+
+
+@pytest.mark.parametrize(
+    ("host", "port", "sentence"),
+    [
+        ("127.0.0.1", 0, "port 0 is not possible; choose from 1 to 65535"),
+        ("127.0.0.1", 70000, "port 70000 is not possible"),
+        ("192.0.2.1", 8080, "'192.0.2.1' is no address of this machine"),
+        ("no.such.host.invalid", 8080, "is no address of this machine"),
+    ],
+)
+def test_impossible_addresses(host: str, port: int, sentence: str) -> None:
+    with pytest.raises(SeadsError, match=sentence):
+        free_port(host, port)
+
+
+def test_a_replay_needs_nothing_else(
+    agent: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "talks" / "replay.html"
+    arguments = ["play", agent, "--export", str(out), "--depth", "2", "--json"]
+    assert cli.main(arguments) == 0
+    captured = capsys.readouterr()
+    assert json.loads(captured.out) == {"replay": str(out), "status": "solved"}
+    assert "open it in any browser" in captured.err
+    page = out.read_text()
+    assert page.lstrip().lower().startswith("<!doctype html>")
+    assert len(page) > 100_000
+
+
+def test_bad_input_is_one_sentence(
+    agent: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    newer, vic = tmp_path / "newer", tmp_path / "vic"
+    for home in (newer, vic):
+        untrained_agent("lightsout-cursor").save(home)
+    card = json.loads((newer / "card.json").read_text())
+    (newer / "card.json").write_text(json.dumps(card | {"format": 99}))
+    other = card | {"architecture": card["architecture"] | {"algorithm": "ppo"}}
+    (vic / "card.json").write_text(json.dumps(other))
+    unfinished = tmp_path / "unfinished"
+    unfinished.mkdir()
+    (unfinished / "config.json").write_text("{}")
+    replay = ["--export", str(tmp_path / "replay.html")]
+    for arguments, sentence in (
+        ([str(tmp_path / "missing")], "unknown run or agent"),
+        ([str(unfinished)], "holds no trained agent"),
+        ([str(newer)], "has format 99; this version"),
+        ([str(vic)], "unknown algorithm 'ppo'"),
+        ([agent, "--port", "0"], "port 0 is not possible"),
+        ([agent, "--planner", "magic"], "unknown planner 'magic'"),
+        ([agent, "--json"], "--json needs --export"),
+        ([agent, "--depth", "2"], "are for --export"),
+        ([agent, "--export", "replay.mp4"], "its name must end in .html"),
+        ([agent, *replay, "--depth", "9"], "depth 9 is not possible"),
+        ([agent, *replay, "--board", ".#"], "board"),
+        ([agent, *replay, "--board", "#.... ..... ..... ..... ....."], "has no solution"),
+        ([agent, *replay, "--board", "#", "--depth", "1"], "contradict each other"),
+    ):
+        assert cli.main(["play", *arguments]) == 2, arguments
+        error = capsys.readouterr().err
+        assert error.startswith("seads: "), arguments
+        assert sentence in error
+        assert error.count("\n") == 1
+    assert not (tmp_path / "replay.html").exists()
