@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from jaxtyping import Bool, Int
 
 from seads.games import Game
 from seads.planning.model import SymbolicModel
 
+Step = Callable[[np.ndarray, int], np.ndarray]
+
 
 class Table:
     """A model given by a function of one state and one skill."""
 
-    def __init__(self, num_bits: int, num_skills: int, step) -> None:
+    def __init__(self, num_bits: int, num_skills: int, step: Step) -> None:
         self.num_bits, self.num_skills, self.step = num_bits, num_skills, step
         self.asked = 0
 

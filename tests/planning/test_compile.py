@@ -129,6 +129,16 @@ def test_packed_affine_maps_and_their_preimages(bits, density):
             assert (found[rows == row] == state).all(axis=1).any()
 
 
+@pytest.mark.parametrize("offset", [1, 40, 64, 70, -3, -64, -90])
+def test_maps_of_few_diagonals(offset):
+    rng = np.random.default_rng(0)
+    matrix = np.diag(np.ones(150 - abs(offset), bool), offset)
+    states = rng.random((20, 150)) < 0.5
+    expected = (states.astype(int) @ matrix.T.astype(int)).astype(bool)
+    image = PackedAffine(matrix, np.zeros(150, bool))(pack(states))
+    np.testing.assert_array_equal(unpack(image, 150), expected)
+
+
 def test_preimages_of_a_state_nothing_leads_to():
     matrix = np.diag([True, True, False])
     nothing, _ = Preimages(matrix, np.zeros(3, bool))(pack(np.array([[1, 0, 1]], bool)))

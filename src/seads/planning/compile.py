@@ -106,21 +106,20 @@ def _fit(
     on_one = _correlation(flip_signs, signs)
     takes = _correlation(flip_signs * signs[:, open_bits], signs)
     for row, bit in enumerate(open_bits):
-        best = (wrong[bit], None, always[bit])
+        best: tuple[float, list[int], bool] = (float(wrong[bit]), [], bool(always[bit]))
         for correlation, also in ((on_one[row], None), (takes[row], bit)):
             source = int(np.abs(correlation).argmax())
             error = (1.0 - abs(correlation[source])) / 2
             if error < best[0] - SIMPLER_BY and source != also:
-                deciding = [source] if also is None else [source, also]
-                best = (error, deciding, correlation[source] < 0)
+                deciding = [source] if also is None else [source, int(also)]
+                best = (float(error), deciding, bool(correlation[source] < 0))
         if best[0] > MAX_ERROR:
             parity = parities.find(flips[:, bit])
             if parity is None:
                 return None
             decides[bit], always[bit] = parity
         else:
-            if best[1] is not None:
-                decides[bit, best[1]] = True
+            decides[bit, best[1]] = True
             always[bit] = best[2]
     return decides, always
 
