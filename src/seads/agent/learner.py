@@ -100,9 +100,12 @@ def learn(
 ) -> tuple[LearnerState, dict[str, Float[Array, ""]]]:
     """All updates of an epoch: the skill model's, then soft actor-critic's, then the average.
 
-    `learning_rate` is that of policy and critics now; the model's falls in proportion.
+    `learning_rate` is that of policy and critics now. Where it has fallen, the model's has
+    fallen in proportion, and the entropy weight by the power `alpha_fall` of that.
     """
-    model_rate = settings.model_learning_rate * learning_rate / settings.learning_rate
+    share = learning_rate / settings.learning_rate
+    model_rate = share * settings.model_learning_rate
+    alpha = share**settings.alpha_fall * settings.alpha
 
     def model_step(carry, batch):
         model, optimiser = carry
@@ -128,7 +131,7 @@ def learn(
             discounts,
         )
         return sac.update(
-            carry, transitions, noise, ADAM, learning_rate, settings.alpha, settings.tau
+            carry, transitions, noise, ADAM, learning_rate, alpha, settings.tau
         )
 
     steps, batch, action_size = batches.actions.shape
@@ -213,13 +216,10 @@ def draw_batches(
 
     teaches = np.arange(len(for_model))
     if settings.skip_explained:
-        explained = explained_by_another(
-            posterior[for_model], novelty[for_model], model_skills, changed[for_model]
-        )
-        teaches = teaches[~explained] if not explained.all() else teaches
-    pick = teaches[
-        rng.integers(len(teaches), size=(settings.model_steps, settings.model_batch))
-    ]
+        unknown = ~explained_by_another(posterior[for_model], novelty[for_model], model_skills)
+        worth = np.flatnonzero(unknown & changed[for_model])
+        teaches = worth if len(worth) else teaches
+    pick = teaches[rng.integers(len(teaches), size=(settings.model_steps, settings.model_batch))]
     episode, step = draw_transitions(
         episodes.lengths[for_sac], (settings.sac_steps, settings.sac_batch), rng
     )
@@ -255,17 +255,15 @@ def explained_by_another(
     posterior: Float[np.ndarray, "episodes skills"],
     novelty: Float[np.ndarray, "episodes"],
     skills: Int[np.ndarray, "episodes"],
-    changed: Bool[np.ndarray, "episodes"],
 ) -> Bool[np.ndarray, "episodes"]:
-    """Where an effect is known (likelier than 1/K for some skill), but not as this skill's.
+    """Where an effect is known (likelier than 1/K), and as another skill's twice as well.
 
     Relabelling has to hand such an episode a skill it does not belong to when its own is used
     up; learned from, it would teach the model noise. Effects that no skill explains yet are
     not among these: a free skill must be able to take them up.
     """
     own = np.take_along_axis(posterior, skills[:, None], 1)[:, 0]
-    log_k = np.log(posterior.shape[1])
-    return changed & (novelty < log_k) & (own < -log_k)
+    return (novelty < np.log(posterior.shape[1])) & (own < posterior.max(1) - np.log(2))
 
 
 def draw_transitions(

@@ -51,7 +51,7 @@ def critic_targets(
     policy: SkillPolicy,
     batch: Transitions,
     noise: Float[Array, "batch act"],
-    alpha: float,
+    alpha: float | Float[Array, ""],
 ) -> Float[Array, "batch"]:
     """r + gamma (min Q(s', a') - alpha log pi(a' | s')), without bootstrap where discount is 0."""
     actions, log_density = policy.sample(batch.next_inputs, noise)
@@ -72,7 +72,7 @@ def policy_loss(
     critics: Critics,
     batch: Transitions,
     noise: Float[Array, "batch act"],
-    alpha: float,
+    alpha: float | Float[Array, ""],
 ) -> tuple[Float[Array, ""], Float[Array, ""]]:
     """alpha log pi - min Q, and the policy's mean entropy estimate."""
     actions, log_density = policy.sample(batch.inputs, noise)
@@ -101,7 +101,7 @@ def update(
     noise: Float[Array, "2 batch act"],
     adam: optax.GradientTransformation,
     learning_rate: float | Float[Array, ""],
-    alpha: float,
+    alpha: float | Float[Array, ""],
     tau: float,
 ) -> tuple[SACState, SACMetrics]:
     """One step of critics, policy and targets on one batch."""

@@ -26,6 +26,8 @@ class AgentSettings:
     """How many critics; the smallest value counts."""
     alpha: float = 0.1
     """Entropy weight of soft actor-critic."""
+    alpha_fall: float = 0.0
+    """The entropy weight falls with this power of the learning rate; 0: not at all."""
     gamma: float = 0.99
     """Discount a step."""
     n_step: int = 4
@@ -59,7 +61,7 @@ class AgentSettings:
     relabel_model: float = 1.0
     """Share of the episodes that may be relabelled for the skill model."""
     skip_explained: bool = True
-    """Keep from the skill model episodes whose effect is another skill's already."""
+    """The skill model learns from changes only, and not from those that another skill explains."""
     relabel_sac: float = 0.5
     """Share of the changed episodes that may be relabelled for soft actor-critic."""
 
@@ -102,7 +104,8 @@ class AgentSettings:
         for name in ("episodes_per_epoch", "recent_episodes", "buffer_episodes"):
             demand(getattr(self, name) >= 1, name, "1 or more")
         demand(self.sampled_episodes >= 0, "sampled_episodes", "0 or more")
-        demand(self.alpha >= 0, "alpha", "0 or more")
+        for name in ("alpha", "alpha_fall"):
+            demand(getattr(self, name) >= 0, name, "0 or more")
         for name in ("learning_rate", "learning_rate_end", "model_learning_rate"):
             demand(getattr(self, name) > 0, name, "above 0")
         for name in ("gamma", "relabel_model", "relabel_sac", "noisy_episodes", "noise_correlation"):
@@ -135,12 +138,14 @@ class AgentSettings:
 # paper S.8: the loop as published; hidden 512, 16 SAC steps, 4 model steps of 32
 PAPER: dict[str, Any] = dict(
     hidden=(512, 512),
+    alpha_fall=0.0,
     learning_rate_end=3e-4,
     n_step=1,
     sac_steps=16,
     model_steps=4,
     model_batch=32,
     clip_novelty=False,
+    buffer_episodes=2048,
     balanced_buffer=False,
     shared_sample=False,
     skip_explained=False,
@@ -168,11 +173,11 @@ PRESETS: dict[str, dict[str, Any]] = {
 """What each preset changes; the ablations are the paper's, on the paper's loop."""
 
 MANIPULATORS: dict[str, dict[str, Any]] = {
-    "cursor": dict(alpha=0.1),
+    "cursor": dict(alpha=0.1, alpha_fall=2.0, buffer_episodes=8192),
     "reacher": dict(alpha=0.01),
     "jaco": dict(alpha=0.01),
 }
-"""What the paper sets for each manipulator (S.8.4)."""
+"""Entropy weights of the paper (S.8.4), and what the default preset adds to them."""
 
 MORE_SKILLS = {25: 30, 12: 15}
 """K of the preset more-skills for the games of the paper, by their number of moves."""
@@ -190,9 +195,9 @@ def preset(name: str = "default", manipulator: str = "", num_moves: int | None =
     return AgentSettings(**values)
 
 
-def changes(values: dict[str, Any]) -> dict[str, Any]:
-    """Named values as fields of `AgentSettings`; unknown names and wrong types raise."""
-    fields = {field.name: field for field in dataclasses.fields(AgentSettings)}
+def changes(values: dict[str, Any], kind: type = AgentSettings) -> dict[str, Any]:
+    """Named values as fields of a class of settings; unknown names and wrong types raise."""
+    fields = {field.name: field for field in dataclasses.fields(kind)}
     result = {}
     for name, value in values.items():
         if name not in fields:
@@ -213,6 +218,6 @@ def changes(values: dict[str, Any]) -> dict[str, Any]:
     return result
 
 
-def from_dict(values: dict[str, Any]) -> AgentSettings:
+def from_dict(values: dict[str, Any], kind: type = AgentSettings) -> Any:
     """Settings as read from JSON."""
-    return AgentSettings(**changes(values))
+    return kind(**changes(values, kind))
