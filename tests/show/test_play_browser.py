@@ -13,14 +13,14 @@ from taught_agent import taught_agent
 
 from seads.show.play import PlayServer
 
-PATIENCE = 120
+PATIENCE = 240
 """Seconds to wait for a state; a browser that draws in software on a busy machine is slow."""
 SCREENSHOTS = Path(__file__).parents[2] / ".cache" / "screenshots"
 FLAGS = (
     "--headless=new", "--no-sandbox", "--disable-quic", "--no-first-run", "--disable-sync",
     "--disable-background-networking", "--disable-component-update", "--disable-dev-shm-usage",
     "--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--ignore-gpu-blocklist",
-    "--window-size=1000,700",
+    "--window-size=900,600", "--force-device-scale-factor=0.75",
 )  # fmt: skip
 
 
@@ -47,6 +47,7 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     service = webdriver.ChromeService(executable_path=str(shutil.which("chromedriver")))
     driver = webdriver.Chrome(options=options, service=service)
     driver.set_script_timeout(PATIENCE)
+    driver.command_executor.client_config.timeout = 2 * PATIENCE
     yield driver
     driver.quit()
 

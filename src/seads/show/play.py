@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import socket
 import threading
 from functools import lru_cache
@@ -11,7 +13,7 @@ from typing import Any
 from seads.agent.agent import load, packaged
 from seads.errors import SeadsError
 from seads.show.play_page import STEPS_PER_SECOND, Page, between
-from seads.show.play_scene import CAMERA, PlayScene
+from seads.show.play_scene import CAMERAS, LOOK_AT, PlayScene
 from seads.show.play_session import PlaySession, Status
 
 PORTS_TRIED = 100
@@ -37,6 +39,16 @@ def free_port(host: str, first: int) -> int:
     raise SeadsError(f"no port from {first} to {last - 1} is free; choose another with --port")
 
 
+def start_server(host: str, port: int) -> Any:
+    """A viser server that says nothing: our own lines are what a user should read."""
+    import viser
+
+    with contextlib.redirect_stdout(io.StringIO()):
+        server = viser.ViserServer(host=host, port=port, label="seads", verbose=False)
+    server.scene.world_axes.visible = False
+    return server
+
+
 class PlayServer:
     """Serves pages until it is stopped; use `pages` to look at the games."""
 
@@ -51,13 +63,11 @@ class PlayServer:
         self._get_agent = lru_cache(maxsize=4)(load)
         # What is wrong with the run, the planner or the agent is said before anything is served.
         PlaySession(self._get_agent(run), seed, planner).close()
-        import viser
-
         self.host, self.port = host, free_port(host, port)
         self.pages: dict[int, Page] = {}
         self._lock = threading.Lock()
         others = [name for name in packaged() if name != run]
-        self._server = viser.ViserServer(host=host, port=self.port, label="seads", verbose=False)
+        self._server = start_server(host, self.port)
         self.port = self._server.get_port()
 
         def opened(client: Any) -> None:
@@ -93,7 +103,8 @@ class PlayServer:
             self.pages.clear()
         for page in pages:
             page.close()
-        self._server.stop()
+        with contextlib.redirect_stdout(io.StringIO()):
+            self._server.stop()
 
 
 def export_replay(
@@ -124,15 +135,13 @@ def export_replay(
 
 
 def _record(session: PlaySession) -> str:
-    import viser
-
     host = "127.0.0.1"
-    server = viser.ViserServer(host=host, port=free_port(host, 18080), verbose=False)
+    server = start_server(host, free_port(host, 18080))
     try:
-        server.scene.configure_default_lights()
+        server.scene.configure_default_lights(cast_shadow=False)
         scene = PlayScene(server.scene, session.env)
-        server.initial_camera.position = CAMERA
-        server.initial_camera.look_at = (0.0, 0.0, 0.02)
+        server.initial_camera.position = CAMERAS[session.env.manipulator.name]
+        server.initial_camera.look_at = LOOK_AT
         server.initial_camera.up = (0.0, 0.0, 1.0)
         manipulator = session.env.manipulator
         pause = 1 / STEPS_PER_SECOND[manipulator.name]
@@ -157,4 +166,5 @@ def _record(session: PlaySession) -> str:
         recording.insert_sleep(1.5)
         return recording.as_html()
     finally:
-        server.stop()
+        with contextlib.redirect_stdout(io.StringIO()):
+            server.stop()

@@ -13,7 +13,7 @@ from seads.agent.agent import Agent
 from seads.errors import SeadsError
 from seads.games import LightsOut
 from seads.planning import PLANNERS
-from seads.show.play_scene import CAMERA, PlayScene
+from seads.show.play_scene import CAMERAS, LOOK_AT, PlayScene
 from seads.show.play_session import PlaySession, Status
 
 STEPS_PER_SECOND = {"cursor": 4.0, "reacher": 25.0, "jaco": 10.0}
@@ -28,6 +28,8 @@ STATUS_COLOURS = {
     Status.FAILED: "#b34700",
 }
 LOG_LINES = 8
+QUIET = (92, 100, 112)
+"""The colour of buttons that are not the main one."""
 GetAgent = Callable[[str], Agent]
 
 
@@ -72,23 +74,27 @@ class Page:
     def _build(self, agents: list[str]) -> None:
         gui = self._client.gui
         gui.configure_theme(
-            control_layout="fixed",
-            control_width="medium",
             show_logo=False,
             show_share_button=False,
             brand_color=(0, 114, 178),
         )
-        self._told = gui.add_html(_status_html(Status.READY, "loading the agent …", "", []))
+        gui.main_panel.dock_right()
+        self._told = gui.add_html(_status_html(Status.READY, "loading the agent …", ""))
         self._solve = gui.add_button("Solve", color=(0, 121, 90), hint="Plan, and run the plan")
-        self._pause = gui.add_button("Pause")
-        step = gui.add_button("Next skill", hint="Run the next skill of the plan, and stop")
-        disturb = gui.add_button("Disturb", hint="A random move on the board, even while it works")
+        self._pause = gui.add_button("Pause", color=QUIET)
+        step = gui.add_button("Next skill", color=QUIET, hint="Run one skill of the plan, and stop")
+        disturb = gui.add_button(
+            "Disturb", color=QUIET, hint="A random move on the board, even while it works"
+        )
+        self._log = gui.add_html(_log_html([]))
         with gui.add_folder("Board"):
             self._help = gui.add_html("")
             self._depth = gui.add_slider("Depth", 1, 5, 1, 5, hint="Moves the solution needs")
-            new = gui.add_button("New board")
-            clear = gui.add_button("Empty board", hint="The solved board, to set up your own")
-            again = gui.add_button("Reset", hint="The last board again")
+            new = gui.add_button("New board", color=QUIET)
+            clear = gui.add_button(
+                "Empty board", color=QUIET, hint="The solved board, to set up your own"
+            )
+            again = gui.add_button("Reset", color=QUIET, hint="The last board again")
             self._text = gui.add_text("Type", "", hint="Rows such as .#... or 102; Enter to use it")
         with gui.add_folder("Agent and planner"):
             self._agent = gui.add_dropdown("Agent", agents, initial_value=agents[0])
@@ -99,7 +105,7 @@ class Page:
             speed = gui.add_dropdown("Speed", SPEEDS, initial_value="1×")
         with gui.add_folder("One skill by hand", expand_by_default=False):
             self._skill = gui.add_slider("Skill", 0, 24, 1, 0)
-            by_hand = gui.add_button("Run this skill")
+            by_hand = gui.add_button("Run this skill", color=QUIET)
 
         self._on(self._solve, lambda s: (self._unpause(), s.solve()))
         self._on(step, lambda s: (self._unpause(), s.step_one_skill()))
@@ -178,6 +184,14 @@ class Page:
     # The worker --------------------------------------------------------------------------
 
     def _work(self) -> None:
+        try:
+            self._loop()
+        except Exception as error:
+            # a thread's error reaches nobody else: neither the viewer nor the terminal
+            self._told.content = _status_html(Status.FAILED, f"defect: {error}", "")
+            raise
+
+    def _loop(self) -> None:
         while not self._closed:
             if self._session is None:
                 self._open(self._agent.value)
@@ -194,11 +208,11 @@ class Page:
 
     def _open(self, name: str) -> None:
         """Load an agent and build its scene; what goes wrong is told on the page."""
-        self._told.content = _status_html(Status.READY, f"loading {name} …", "", [])
+        self._told.content = _status_html(Status.READY, f"loading {name} …", "")
         try:
             session = PlaySession(self._get_agent(name), self._seed, self._planner_choice.value)
         except ValueError as error:
-            self._told.content = _status_html(Status.FAILED, str(error), "", [])
+            self._told.content = _status_html(Status.FAILED, str(error), "")
             self._wake.wait()
             self._wake.clear()
             return
@@ -207,11 +221,12 @@ class Page:
             session.replan = self._replan.value
             self._picked = None
             client.scene.reset()
-            client.scene.configure_default_lights()
+            client.scene.configure_default_lights(cast_shadow=False)
             scene = PlayScene(client.scene, session.env, self._clicked)
             client.camera.up_direction = (0.0, 0.0, 1.0)
-            client.camera.look_at = (0.0, 0.0, 0.02)
-            client.camera.position = CAMERA
+            # moves look_at along, so that comes after it
+            client.camera.position = CAMERAS[session.env.manipulator.name]
+            client.camera.look_at = LOOK_AT
             low, high = session.depths
             self._depth.min, self._depth.max, self._depth.value = low, high, high
             self._skill.max, self._skill.value = session.agent.num_skills - 1, 0
@@ -254,9 +269,12 @@ class Page:
             scene.show_plan(session.plan_left)
         self._last_pose = session.env.manipulator.pose(0)
         facts = f"{session.agent.env} · {session.skills_run} skills · {session.env_steps} steps"
-        text = _status_html(session.status, session.message, facts, list(session.log)[-LOG_LINES:])
-        if self._told.content != text:
-            self._told.content = text
+        for element, text in (
+            (self._told, _status_html(session.status, session.message, facts)),
+            (self._log, _log_html(list(session.log)[-LOG_LINES:])),
+        ):
+            if element.content != text:
+                element.content = text
 
 
 def between(before: Any, after: np.ndarray, frames: int) -> list[np.ndarray]:
@@ -266,14 +284,20 @@ def between(before: Any, after: np.ndarray, frames: int) -> list[np.ndarray]:
     return [before + (after - before) * (i + 1) / frames for i in range(frames)]
 
 
-def _status_html(status: Status, message: str, facts: str, log: list[str]) -> str:
-    lines = "".join(f"<div>{html.escape(line)}</div>" for line in log)
+def _status_html(status: Status, message: str, facts: str) -> str:
     return (
         '<div style="padding:.6em .7em .2em">'
         f'<div id="seads-status" data-status="{status.name.lower()}" style="color:white;'
         f"background:{STATUS_COLOURS[status]};border-radius:.4em;padding:.3em .6em;"
         f'font-weight:600">{html.escape(status.value)}</div>'
         f'<div id="seads-message" style="margin:.5em 0 .2em">{html.escape(message)}</div>'
-        f'<div style="font-size:.8em;opacity:.7">{html.escape(facts)}</div>'
-        f'<div id="seads-log" style="font-size:.8em;margin-top:.5em">{lines}</div></div>'
+        f'<div style="font-size:.8em;opacity:.7">{html.escape(facts)}</div></div>'
+    )
+
+
+def _log_html(log: list[str]) -> str:
+    lines = "".join(f"<li>{html.escape(line)}</li>" for line in log)
+    return (
+        '<ol id="seads-log" style="font-size:.8em;margin:.2em .7em;padding:0;'
+        f'list-style:none;min-height:1em">{lines}</ol>'
     )

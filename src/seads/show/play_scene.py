@@ -31,8 +31,14 @@ TOUCHING: Colour = (255, 190, 0)
 LIMBS: Colour = (71, 92, 128)
 RINGS: Colour = (184, 194, 209)
 FINGERS: Colour = (117, 138, 168)
-CAMERA: tuple[float, float, float] = (0.0, -0.78, 0.95)
-"""From the front: the base behind the board, row 0 at the top."""
+CAMERAS: dict[str, tuple[float, float, float]] = {
+    "cursor": (0.0, -0.34, 0.5),
+    "reacher": (0.0, -0.4, 0.62),
+    "jaco": (-0.25, -0.72, 0.68),
+}
+"""From the front: the base behind the board, row 0 at the top; an arm needs room above it."""
+LOOK_AT: tuple[float, float, float] = (0.0, 0.0, 0.02)
+"""The middle of the board."""
 
 
 class BodyView(Protocol):
@@ -51,8 +57,6 @@ class PlayScene:
         self._geometry = getattr(env.manipulator, "geometry", None)
         extent = HALF_EXTENT if self._geometry is None else self._geometry.half_extent
         self._extent = extent
-        scene.set_up_direction("+z")
-        scene.world_axes.visible = False
         self._add_table()
         self._fields = [self._add_field(field, clicked) for field in range(env.game.num_fields)]
         self._labels: list[Any] = []
