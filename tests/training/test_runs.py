@@ -1,0 +1,166 @@
+"""Runs of a few dozen epochs on the real cursor: reproducible, resumable, complete."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from seads.agent import load
+from seads.errors import SeadsError
+from seads.training import resume, train
+from seads.training.config import TrainConfig, read_config
+from seads.training.loop import Trainer
+from seads.training.metrics import read_metrics
+
+Make = Callable[..., TrainConfig]
+Compare = Callable[[Path, Path], None]
+
+
+@pytest.fixture(scope="session")
+def finished(tiny_run: Make, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A whole run that nothing disturbed."""
+    out = tmp_path_factory.mktemp("runs") / "whole"
+    assert train(tiny_run(), out) == "finished"
+    return out
+
+
+def test_the_run_directory_is_complete(finished: Path, tiny_run: Make) -> None:
+    assert read_config(finished / "config.json") == tiny_run()
+    meta = json.loads((finished / "meta.json").read_text())
+    assert meta["status"] == "finished"
+    lines = read_metrics(finished / "metrics.jsonl")
+    assert [line["epoch"] for line in lines] == list(range(1, len(lines) + 1))
+    assert lines[-1]["env_steps"] == meta["env_steps"] >= 2000 > lines[-2]["env_steps"]
+    assert sum("coverage" in line for line in lines) == 2
+    assert {"critic_loss", "model_loss", "reward", "skill_success"} <= lines[-1].keys()
+    assert len(read_metrics(finished / "timing.jsonl")) == len(lines)
+    assert list((finished / "tensorboard").glob("events.out.tfevents.*"))
+    steps = sorted(finished.glob("checkpoints/step_*"))
+    assert all((step / "agent" / "card.json").is_file() for step in steps)
+    # only the last two can be resumed from; of the others the agent is kept
+    assert [(step / "learner.safetensors").exists() for step in steps[-3:]] == [False, True, True]
+    assert not list(finished.glob("**/*.tmp"))
+    agent = load(finished)
+    assert agent.env == "lightsout-cursor"
+    assert agent.card["env_steps"] == meta["env_steps"]
+
+
+def test_one_seed_is_one_run_and_another_seed_another(
+    finished: Path, tiny_run: Make, same_run: Compare, tmp_path: Path
+) -> None:
+    train(tiny_run(), tmp_path / "again")
+    same_run(finished, tmp_path / "again")
+    train(tiny_run(seed=1, env_steps=300), tmp_path / "other")
+    ours = read_metrics(finished / "metrics.jsonl")
+    theirs = read_metrics(tmp_path / "other" / "metrics.jsonl")
+    assert ours[: len(theirs)] != theirs
+
+
+def test_stopping_and_resuming_is_as_if_nothing_had_happened(
+    finished: Path, tiny_run: Make, same_run: Compare, tmp_path: Path
+) -> None:
+    """Stopped by an error in the middle of an epoch, off the schedule of checkpoints."""
+    out = tmp_path / "run"
+
+    class Crash(Exception):
+        pass
+
+    def crash(event: str, facts: dict[str, Any]) -> None:
+        if event == "epoch" and facts["epoch"] == 17:
+            raise Crash
+
+    with pytest.raises(Crash):
+        train(tiny_run(), out, crash)
+    meta = json.loads((out / "meta.json").read_text())
+    assert meta["status"] == "failed"
+    assert resume(out) == "finished"
+    same_run(finished, out)
+
+
+def test_resuming_a_finished_run_changes_nothing(
+    finished: Path, same_run: Compare, tmp_path: Path, tiny_run: Make
+) -> None:
+    out = tmp_path / "run"
+    train(tiny_run(), out)
+    (out / "agent" / "card.json").unlink()  # as if killed before it was written
+    before = sorted(path.name for path in (out / "checkpoints").iterdir())
+    assert resume(out) == "finished"
+    assert sorted(path.name for path in (out / "checkpoints").iterdir()) == before
+    same_run(finished, out)
+    assert load(out).card["env_steps"] == load(finished).card["env_steps"]
+
+
+def test_a_checkpoint_holds_the_whole_progress(tiny_run: Make) -> None:
+    trainer = Trainer(tiny_run())
+    progress = trainer.begin()
+    for _ in range(3):
+        progress, _ = trainer.epoch(progress)
+    arrays = {name: value.copy() for name, value in trainer.arrays(progress).items()}
+    again = trainer.restore(arrays)
+    twins = [trainer.epoch(one) for one in (progress, again)]
+    trainer.close()
+    assert twins[0][1] == twins[1][1]
+    ours, theirs = (trainer.arrays(one) for one, _ in twins)
+    assert all((ours[name] == theirs[name]).all() for name in ours)
+    assert ours.keys() == theirs.keys() == arrays.keys()
+    assert any((ours[name] != arrays[name]).any() for name in ours if name.startswith("learner"))
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        dict(
+            algorithm="vic",
+            novelty_bonus=False,
+            second_best=False,
+            relabel_model=0.0,
+            relabel_sac=0.0,
+        ),
+        dict(algorithm="vic", novelty_bonus=False),
+        dict(env="tileswap-cursor", act_with_average=True, shared_sample=False, n_step=3),
+        dict(num_skills=30, layer_norm=True, critics=3, clip_novelty=True, sampled_episodes=0),
+    ],
+)
+def test_variants_run(changes: dict[str, Any], tiny_run: Make, tmp_path: Path) -> None:
+    assert train(tiny_run(env_steps=400, **changes), tmp_path / "run") == "finished"
+    last = read_metrics(tmp_path / "run" / "metrics.jsonl")[-1]
+    assert all(np.isfinite(value) for value in last.values())
+    assert load(tmp_path / "run").architecture.algorithm == changes.get("algorithm", "seads")
+
+
+def test_nan_stops_the_run_and_leaves_the_last_good_checkpoint(
+    tiny_run: Make, last_arrays: Callable[[Path], dict[str, np.ndarray]], tmp_path: Path
+) -> None:
+    out = tmp_path / "run"
+    with pytest.raises(
+        SeadsError, match=r"became (nan|inf|-inf) in epoch 2 .* Lower learning_rate"
+    ):
+        train(tiny_run(learning_rate=1e30, learning_rate_end=1e30, checkpoint_every=1), out)
+    assert json.loads((out / "meta.json").read_text())["status"] == "failed"
+    assert [path.name for path in out.glob("checkpoints/*")] != []
+    assert all(np.isfinite(value).all() for value in last_arrays(out).values())
+    with pytest.raises(SeadsError, match="in epoch 2"):  # resumable, and honest again
+        resume(out)
+
+
+def test_a_nan_that_no_loss_shows_is_not_saved(tiny_run: Make) -> None:
+    trainer = Trainer(tiny_run())
+    progress = trainer.begin()
+    weight = progress.learner.sac.policy.mlp.layers[0].weight
+    object.__setattr__(
+        progress.learner.sac.policy.mlp.layers[0], "weight", weight.at[0, 0].set(np.nan)
+    )
+    with pytest.raises(SeadsError, match="became nan"):
+        trainer.arrays(progress)
+    trainer.close()
+
+
+def test_the_learning_rate_falls_over_the_last_half(tiny_run: Make) -> None:
+    config = tiny_run(learning_rate=4.0, learning_rate_end=1.0, env_steps=100)
+    rates = [config.learning_rate(steps) for steps in (0, 50, 75, 100, 130)]
+    assert rates == [4.0, 4.0, 2.5, 1.0, 1.0]
