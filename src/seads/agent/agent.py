@@ -92,12 +92,12 @@ def load(source: str | Path) -> Agent:
             key: tuple(value) if isinstance(value, list) else value
             for key, value in content.pop("architecture").items()
         }
+        if shape["algorithm"] not in MODELS:  # the baselines have no skills, and other cards
+            raise unknown("algorithm with skills", shape["algorithm"], MODELS)
         architecture = Architecture(**shape)
         env, env_options = content.pop("env"), content.pop("env_options")
     except (json.JSONDecodeError, UnicodeDecodeError, KeyError, TypeError) as error:
         raise SeadsError(f"{directory / 'card.json'} is not an agent's card: {error}") from None
-    if architecture.algorithm not in MODELS:
-        raise unknown("algorithm", architecture.algorithm, MODELS)
     policy = make_policy(
         architecture.observation_size + architecture.num_skills,
         architecture.action_size,

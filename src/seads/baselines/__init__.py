@@ -1,0 +1,1 @@
+"""The paper's baselines: flat soft actor-critic, and Hierarchical Actor-Critic."""

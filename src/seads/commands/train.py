@@ -19,8 +19,8 @@ class Options:
 
     env: tyro.conf.Positional[str] = ""
     """Environment: a name that `seads envs` lists, or module:factory for your own."""
-    algo: Literal["seads", "vic"] = "seads"
-    """Learn a symbolic forward model, or VIC's skill discriminator."""
+    algo: Literal["seads", "vic", "sac", "hac"] = "seads"
+    """Skills and a symbolic forward model; VIC's discriminator; or a baseline without skills."""
     preset: str | None = None
     """Named settings: default, paper, the paper's ablations (no-novelty, ...), vic, ..."""
     seed: int | None = None
@@ -60,7 +60,7 @@ def run(options: Options) -> dict[str, Any]:
             status = resume(out, progress, options.wandb)
     else:
         config = make_config(options)
-        out = options.out or Path("runs") / f"{config.env.replace(':', '-')}-seed{config.seed}"
+        out = options.out or Path("runs") / default_name(config)
         with TrainingProgress(config) as progress:
             status = train(config, out, progress, options.wandb)
     if status == "finished":
@@ -80,6 +80,8 @@ def make_config(options: Options) -> Any:
 
     if not options.env:
         raise SeadsError(f"which environment? choose from {', '.join(ENVIRONMENTS)}")
+    if options.algo in ("sac", "hac"):
+        return make_baseline_config(options)
     manipulator = "" if ":" in options.env else lookup(options.env).body
     name = options.preset or ("vic" if options.algo == "vic" else "default")
     env_options = pairs(options.env_set)
@@ -92,7 +94,9 @@ def make_config(options: Options) -> Any:
     if options.algo == "vic" and agent.algorithm != "vic":
         raise SeadsError(f"--algo vic contradicts --preset {name}; choose a preset vic…")
     if agent.num_skills == 0 and num_moves is None:
-        raise SeadsError(f"nobody knows how many moves {options.env!r} has; give --set num_skills=N")
+        raise SeadsError(
+            f"nobody knows how many moves {options.env!r} has; give --set num_skills=N"
+        )
     schedule = dict(SCHEDULES.get(manipulator, {}))
     if options.env_steps is not None:
         schedule["env_steps"] = options.env_steps
@@ -104,6 +108,36 @@ def make_config(options: Options) -> Any:
         seed=options.seed or 0,
         **schedule,
     )
+
+
+def make_baseline_config(options: Options) -> Any:
+    """The complete configuration of a baseline's run."""
+    from seads.agent.settings import changes
+    from seads.baselines.settings import preset
+    from seads.envs.registry import lookup
+    from seads.training.config import BASELINE_SCHEDULES, TrainConfig
+
+    name = options.preset or "paper"
+    agent = preset(options.algo, name, options.env)
+    agent = dataclasses.replace(agent, **changes(pairs(options.set), type(agent)))
+    manipulator = "" if ":" in options.env else lookup(options.env).body
+    schedule = {"coverage_every": 0, **BASELINE_SCHEDULES[options.algo].get(manipulator, {})}
+    if options.env_steps is not None:
+        schedule["env_steps"] = options.env_steps
+    return TrainConfig(
+        env=options.env,
+        agent=agent,
+        env_options=pairs(options.env_set),
+        preset=name,
+        seed=options.seed or 0,
+        **schedule,
+    )
+
+
+def default_name(config: Any) -> str:
+    """The run directory's name where the user gives none."""
+    baseline = f"-{config.agent.algorithm}" if config.agent.algorithm in ("sac", "hac") else ""
+    return f"{config.env.replace(':', '-')}{baseline}-seed{config.seed}"
 
 
 def pairs(given: tuple[str, ...]) -> dict[str, Any]:
@@ -126,11 +160,9 @@ def _value(text: str) -> Any:
 
 def _refuse_with_resume(options: Options) -> None:
     fresh = Options()
-    for name in ("env", "preset", "seed", "env_steps", "out", "set", "env_set"):
+    for name in ("env", "algo", "preset", "seed", "env_steps", "out", "set", "env_set"):
         if getattr(options, name) != getattr(fresh, name):
             raise SeadsError(
                 f"--resume continues {options.resume} with its own settings; "
                 f"{name.replace('_', '-')}={getattr(options, name)!r} belongs to a new run"
             )
-
-

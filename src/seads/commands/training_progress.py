@@ -19,7 +19,7 @@ class TrainingProgress:
         self._config = config
         self._last: dict[str, Any] = {}
         self._next_line = 0.0
-        self._epochs = (0, time.monotonic())
+        self._epochs: tuple[int, float] | None = None
         self._bar: Any = None
         self._task: Any = None
 
@@ -64,8 +64,10 @@ class TrainingProgress:
 
     def _text(self, with_steps: bool = False) -> str:
         last = self._last
-        epoch, since = self._epochs
         now = time.monotonic()
+        if self._epochs is None:  # a resumed run does not start at zero
+            self._epochs = (last["epoch"] - 1, now - last["seconds"])
+        epoch, since = self._epochs
         rate = (last["epoch"] - epoch) / max(now - since, 1e-9)
         parts = [f"{rate:.1f} epochs/s"]
         if with_steps:
@@ -74,6 +76,8 @@ class TrainingProgress:
             parts.append(f"{max(left, 0) / 60:.1f} min left")
         if "coverage" in last:
             parts.append(f"coverage {last['coverage']:.1f}")
+        if "success" in last:
+            parts.append(f"boards solved {last['success']:.0%}")
         if "skill_success" in last:
             parts.append(f"skills succeed {last['skill_success']:.0%}")
         self._epochs = (last["epoch"], now) if now - since > LINE_EVERY else self._epochs

@@ -6,19 +6,23 @@ import dataclasses
 import json
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Generic, TypeVar
 
-from seads.agent.settings import AgentSettings, from_dict
+from seads.agent.settings import from_dict
 from seads.errors import SeadsError, unknown
+from seads.training.algorithms import settings_kind
+
+Settings = TypeVar("Settings")
 
 
 @dataclass(frozen=True)
-class TrainConfig:
+class TrainConfig(Generic[Settings]):
     """Everything that decides what a run does."""
 
     env: str
     """Name of the environment, or module:factory."""
-    agent: AgentSettings
+    agent: Settings
+    """Settings of the algorithm, which they name: AgentSettings, SACSettings or HACSettings."""
     env_options: dict[str, Any] = field(default_factory=dict)
     """Options of the manipulator, such as physics or observation."""
     preset: str = "default"
@@ -61,7 +65,8 @@ class TrainConfig:
 
     def learning_rate(self, env_steps: int) -> float:
         """Constant in the first half of the run, then linear to its end value."""
-        start, end = self.agent.learning_rate, self.agent.learning_rate_end
+        agent: Any = self.agent
+        start, end = agent.learning_rate, agent.learning_rate_end
         fall = min(max(2 * env_steps / self.env_steps - 1, 0.0), 1.0)
         return start + fall * (end - start)
 
@@ -73,6 +78,20 @@ SCHEDULES: dict[str, dict[str, int]] = {
 }
 """How long a run lasts by default, and how often it saves and looks, for each manipulator."""
 
+BASELINE_SCHEDULES: dict[str, dict[str, dict[str, int]]] = {
+    "sac": {
+        "cursor": dict(env_steps=500_000, log_every=250, checkpoint_every=2_500),
+        "reacher": dict(env_steps=1_000_000, log_every=1_250, checkpoint_every=12_500),
+        "jaco": dict(env_steps=1_000_000, log_every=1_250, checkpoint_every=12_500),
+    },
+    "hac": {
+        "cursor": dict(env_steps=500_000, log_every=5, checkpoint_every=50),
+        "reacher": dict(env_steps=1_000_000, log_every=5, checkpoint_every=50),
+        "jaco": dict(env_steps=1_000_000, log_every=5, checkpoint_every=50),
+    },
+}
+"""The same for the baselines, whose epochs are of another size: 8 steps, or 16 boards."""
+
 
 def read_config(path: Path) -> TrainConfig:
     """Read what `TrainConfig.write` wrote; anything else raises a sentence."""
@@ -82,6 +101,7 @@ def read_config(path: Path) -> TrainConfig:
         for name in values:
             if name not in known:
                 raise unknown(f"setting in {path}", name, known)
-        return TrainConfig(**values | {"agent": from_dict(values["agent"])})
+        kind = settings_kind(values["agent"].get("algorithm", "seads"))
+        return TrainConfig(**values | {"agent": from_dict(values["agent"], kind)})
     except (json.JSONDecodeError, UnicodeDecodeError, KeyError, TypeError, AttributeError) as error:
         raise SeadsError(f"{path} is not a run's configuration: {error}") from None

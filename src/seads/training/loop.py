@@ -92,7 +92,7 @@ class Trainer:
             learner, losses = learn(learner, batches, key, rate, agent)
             metrics |= {name: float(value) for name, value in losses.items()}
         for name, value in metrics.items():
-            _demand_finite(name, value, epoch, env_steps)
+            demand_finite(name, value, epoch, env_steps)
         progress = dataclasses.replace(
             progress, learner=learner, pending=upcoming.result(), epoch=epoch, env_steps=env_steps
         )
@@ -150,7 +150,7 @@ class Trainer:
         learner = to_arrays(progress.learner)
         for name, value in learner.items():
             if not np.isfinite(value).all():
-                _demand_finite(f"learner{name}", float("nan"), progress.epoch, progress.env_steps)
+                demand_finite(f"learner{name}", float("nan"), progress.epoch, progress.env_steps)
         pending = {f.name: getattr(progress.pending, f.name) for f in dataclasses.fields(Episodes)}
         counters = np.array([progress.epoch, progress.env_steps, progress.next_look])
         return dict(
@@ -198,7 +198,8 @@ class Trainer:
         )
 
 
-def _demand_finite(name: str, value: float, epoch: int, env_steps: int) -> None:
+def demand_finite(name: str, value: float, epoch: int, env_steps: int) -> None:
+    """Raise where a metric is no longer a number: learning has gone wrong."""
     if not math.isfinite(value):
         raise SeadsError(
             f"{name} became {value} in epoch {epoch} after {env_steps} env steps; the run is "

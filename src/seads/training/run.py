@@ -20,9 +20,9 @@ import numpy as np
 
 from seads import __version__
 from seads.errors import SeadsError
+from seads.training.algorithms import AnyProgress, AnyTrainer, make_trainer
 from seads.training.checkpoint import disk_full, newest_checkpoint, write_checkpoint
 from seads.training.config import TrainConfig, read_config
-from seads.training.loop import Progress, Trainer
 from seads.training.metrics import MetricLog
 
 Report = Callable[[str, dict[str, Any]], None]
@@ -35,7 +35,7 @@ def train(config: TrainConfig, out: Path, report: Report | None = None, wandb: b
         raise SeadsError(
             f"{out} exists and is not empty; choose another --out, or continue it with --resume {out}"
         )
-    with closing(Trainer(config)) as trainer:
+    with closing(make_trainer(config)) as trainer:
         # collects already: an environment that does not work says so before anything is written
         progress = trainer.begin()
         with full_disk_in_words(out):
@@ -50,9 +50,12 @@ def resume(out: Path, report: Report | None = None, wandb: bool = False) -> str:
         raise SeadsError(f"{out} is no run directory: there is no config.json in it")
     report = report or _quiet
     settings = fingerprint(out)
-    with closing(Trainer(read_config(out / "config.json"))) as trainer, full_disk_in_words(out):
+    with (
+        closing(make_trainer(read_config(out / "config.json"))) as trainer,
+        full_disk_in_words(out),
+    ):
 
-        def take(arrays: dict[str, np.ndarray], facts: dict[str, Any]) -> Progress:
+        def take(arrays: dict[str, np.ndarray], facts: dict[str, Any]) -> AnyProgress:
             if facts.get("config", settings) != settings:
                 raise SeadsError("it was made with another config.json")
             return trainer.restore(arrays)
@@ -68,7 +71,7 @@ def resume(out: Path, report: Report | None = None, wandb: bool = False) -> str:
         return _run(trainer, progress, out, report, wandb)
 
 
-def _run(trainer: Trainer, progress: Progress, out: Path, report: Report, wandb: bool) -> str:
+def _run(trainer: AnyTrainer, progress: AnyProgress, out: Path, report: Report, wandb: bool) -> str:
     config = trainer.config
     started = time.monotonic()
     with stop_signals() as stopping:
@@ -106,7 +109,7 @@ def _run(trainer: Trainer, progress: Progress, out: Path, report: Report, wandb:
     return status
 
 
-def save(trainer: Trainer, progress: Progress, out: Path) -> None:
+def save(trainer: AnyTrainer, progress: AnyProgress, out: Path) -> None:
     """Checkpoint, the agent beside it (kept for curves), and the run's newest agent."""
     step = write_checkpoint(
         out / "checkpoints",
@@ -118,7 +121,7 @@ def save(trainer: Trainer, progress: Progress, out: Path) -> None:
     save_agents(trainer, progress, out, step)
 
 
-def save_agents(trainer: Trainer, progress: Progress, out: Path, step: Path) -> None:
+def save_agents(trainer: AnyTrainer, progress: AnyProgress, out: Path, step: Path) -> None:
     """The agent of a checkpoint, beside it and as the run's newest."""
     agent = trainer.agent(progress, card(trainer.config))
     agent.save(step / "agent")
@@ -132,9 +135,11 @@ def fingerprint(out: Path) -> str:
 
 def card(config: TrainConfig) -> dict[str, Any]:
     """What an agent's card says of its making."""
-    command = f"seads train {config.env} --preset {config.preset} --seed {config.seed}"
+    algorithm = config.agent.algorithm
+    command = f"seads train {config.env}" + (f" --algo {algorithm}" if algorithm != "seads" else "")
+    command += f" --preset {config.preset} --seed {config.seed} --env-steps {config.env_steps}"
     return {
-        "command": f"{command} --env-steps {config.env_steps}",
+        "command": command,
         "preset": config.preset,
         "seed": config.seed,
         "commit": _commit(),
@@ -182,7 +187,7 @@ def stop_signals() -> Iterator[list[int]]:
 def _write_meta(
     out: Path,
     config: TrainConfig,
-    progress: Progress,
+    progress: AnyProgress,
     status: str,
     seconds: float,
 ) -> None:

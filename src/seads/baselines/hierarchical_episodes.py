@@ -1,0 +1,132 @@
+"""Playing boards on two levels: subgoals from the high level, steps toward them from the low."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Bool, Float32, Int
+
+from seads.agent.networks import SkillPolicy
+from seads.agent.rollout import act
+from seads.baselines.policies import SubgoalPolicy, propose
+from seads.envs.interface import BatchedEnv, EnvSpec
+
+
+@dataclass(frozen=True)
+class Horizons:
+    """How many actions each level has for one goal."""
+
+    low: int
+    high: int
+
+
+@dataclass(frozen=True)
+class HierarchicalEpisodes:
+    """One episode a row. An attempt is the stretch of steps toward one subgoal."""
+
+    states: Float32[np.ndarray, "rows steps+1 body"]
+    """The body's part of the observations."""
+    symbols: Bool[np.ndarray, "rows steps+1 bits"]
+    actions: Float32[np.ndarray, "rows steps act"]
+    subgoals: Bool[np.ndarray, "rows steps bits"]
+    """The subgoal of the attempt that each step belongs to."""
+    begins: Bool[np.ndarray, "rows steps"]
+    """Whether an attempt begins with this step."""
+    missed: Bool[np.ndarray, "rows steps"]
+    """Whether the attempt that begins here was tested, had its full horizon, and missed."""
+    lengths: Int[np.ndarray, "rows"]
+    solved: Bool[np.ndarray, "rows"]
+
+
+def body(
+    observations: Float32[np.ndarray, "rows obs"], spec: EnvSpec
+) -> Float32[np.ndarray, "rows body"]:
+    """The observation without symbol and remaining time."""
+    return observations[:, : spec.observation_size - spec.num_bits - 1]
+
+
+def play(
+    env: BatchedEnv,
+    observations: Float32[np.ndarray, "rows obs"],
+    low: SkillPolicy,
+    high: SubgoalPolicy,
+    goal: Bool[np.ndarray, "bits"],
+    horizons: Horizons,
+    rng: np.random.Generator | None = None,
+    subgoal_tests: float = 0.0,
+) -> HierarchicalEpisodes:
+    """Play every row's board to its end, from a fresh reset in task mode.
+
+    Without `rng` both levels are deterministic. A row ends when its board is solved, at the
+    task's step limit, or when the high level has used up its subgoals.
+    """
+    spec, rows = env.spec, env.num_envs
+    scale = np.array(spec.action_low), np.array(spec.action_high)
+    goals = np.repeat(goal[None].astype(np.float32), rows, axis=0)
+    subgoals = np.zeros((rows, spec.num_bits), bool)
+    tested = np.zeros(rows, bool)
+    used_low, used_high = np.zeros(rows, np.int64), np.zeros(rows, np.int64)
+    first = np.zeros(rows, np.int64)
+    lengths = np.zeros(rows, np.int64)
+    solved = np.zeros(rows, bool)
+    active = np.ones(rows, bool)
+    symbols = env.symbols
+    log: dict[str, list[np.ndarray]] = {name: [] for name in ("act", "sub", "begin", "missed")}
+    seen = [(body(observations, spec), symbols)]
+
+    step = 0
+    while active.any():
+        state = observations[:, :-1]
+        begins = active & (used_low == 0)
+        noise = np.zeros((rows, spec.action_size), np.float32)
+        proposal_noise = np.zeros((rows, spec.num_bits), np.float32)
+        if rng is not None:
+            # drawn for all rows at every step: what a row gets depends on no other row
+            noise = rng.standard_normal((rows, spec.action_size), np.float32)
+            proposal_noise = rng.logistic(size=(rows, spec.num_bits)).astype(np.float32)
+            tested = np.where(begins, rng.random(rows) < subgoal_tests, tested)
+        if begins.any():
+            proposed = np.asarray(propose(high, state, goals, proposal_noise))
+            subgoals = np.where(begins[:, None], proposed, subgoals)
+            first = np.where(begins, step, first)
+        noise[tested] = 0
+        actions = np.asarray(act(low, state, subgoals.astype(np.float32), noise))
+        low_end, high_end = scale
+        made = env.step(
+            low_end + (high_end - low_end) * (actions.astype(np.float64) + 1) / 2, active
+        )
+        observations, symbols = made.observation, made.symbol
+
+        used_low += active
+        reached = (symbols == subgoals).all(1)
+        out_of_steps = used_low >= horizons.low
+        attempt_over = active & (reached | out_of_steps | made.done)
+        log["act"].append(actions)
+        log["sub"].append(subgoals)
+        log["begin"].append(begins)
+        log["missed"].append(np.zeros(rows, bool))
+        failed = np.flatnonzero(attempt_over & tested & ~reached & out_of_steps)
+        for row in failed:
+            log["missed"][first[row]][row] = True
+        seen.append((body(observations, spec), symbols))
+
+        lengths[active] += 1
+        solved |= active & made.terminated
+        used_high += attempt_over
+        used_low[attempt_over] = 0
+        active &= ~made.done & ~(attempt_over & (used_high >= horizons.high))
+        step += 1
+
+    states, boards = (np.stack(part, axis=1) for part in zip(*seen, strict=True))
+    stacked = {name: np.stack(parts, axis=1) for name, parts in log.items()}
+    return HierarchicalEpisodes(
+        states,
+        boards,
+        stacked["act"],
+        stacked["sub"],
+        stacked["begin"],
+        stacked["missed"],
+        lengths,
+        solved,
+    )

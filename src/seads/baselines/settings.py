@@ -1,0 +1,188 @@
+"""Every number of the baselines, and what the paper found best for each environment."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from seads.envs.registry import BODIES, lookup
+from seads.errors import SeadsError, unknown
+
+
+@dataclass(frozen=True)
+class SACSettings:
+    """All that shapes what flat soft actor-critic learns; the paper's values (S.9)."""
+
+    algorithm: str = "sac"
+    """sac."""
+    hidden: tuple[int, ...] = (512, 512, 512)
+    """Hidden layers of policy and critics."""
+    alpha: float = 0.1
+    """Entropy weight, for densities in the units of the environment's actions."""
+    gamma: float = 0.99
+    """Discount a step."""
+    tau: float = 0.005
+    """How far the target critics move to the critics an update."""
+    learning_rate: float = 3e-4
+    """Adam's rate for policy and critics."""
+    learning_rate_end: float = 3e-4
+    """The rate at the end of the run; falls linearly over the last half."""
+    updates: float = 1.0
+    """Updates an epoch (N); 0.5 updates in every second epoch."""
+    batch: int = 256
+    """Transitions an update."""
+    replay_transitions: int = 1_000_000
+    """Newest transitions that are kept."""
+    warmup_transitions: int = 1_000
+    """Updates start once this many transitions are stored."""
+    num_envs: int = 1
+    """Environments that run side by side."""
+    steps_per_env: int = 8
+    """Steps an epoch in each environment."""
+
+    def __post_init__(self) -> None:
+        _demand(self, self.algorithm == "sac", "algorithm", "sac")
+        _check_shared(self, ("alpha",))
+        for name in ("num_envs", "steps_per_env"):
+            _demand(self, getattr(self, name) >= 1, name, "1 or more")
+        _demand(
+            self,
+            self.replay_transitions > self.num_envs,
+            "replay_transitions",
+            f"more than num_envs ({self.num_envs})",
+        )
+        _demand(
+            self,
+            self.num_envs < self.warmup_transitions <= self.replay_transitions,
+            "warmup_transitions",
+            f"above num_envs ({self.num_envs}), up to replay_transitions "
+            f"({self.replay_transitions})",
+        )
+
+
+@dataclass(frozen=True)
+class HACSettings:
+    """All that shapes what Hierarchical Actor-Critic learns on its two levels (S.10)."""
+
+    algorithm: str = "hac"
+    """hac."""
+    hidden: tuple[int, ...] = (512, 512)
+    """Hidden layers of policy and critics on both levels."""
+    alpha_low: float = 0.1
+    """Entropy weight of the low level, for densities in the units of the actions."""
+    alpha_high: float = 0.001
+    """Entropy weight of the high level, for densities of the relaxed subgoals."""
+    temperature: float = 0.1
+    """Temperature of the relaxed Bernoulli distribution over subgoals (the paper's tau)."""
+    gamma: float = 0.99
+    """Discount an action of a level."""
+    tau: float = 0.005
+    """How far the target critics move to the critics an update."""
+    learning_rate: float = 3e-4
+    """Adam's rate for policies and critics."""
+    learning_rate_end: float = 3e-4
+    """The rate at the end of the run; falls linearly over the last half."""
+    horizon_low: int = 10
+    """Steps in which the low level may reach a subgoal."""
+    horizon_high: int = 10
+    """Subgoals that the high level may set in an episode."""
+    subgoal_tests: float = 0.3
+    """Share of the subgoals that are tested: the low level does not explore."""
+    hindsight_goals: int = 3
+    """Copies of a transition with a goal that was reached later, for each one without."""
+    updates: float = 64.0
+    """Updates of each level an epoch."""
+    batch: int = 256
+    """Transitions an update."""
+    replay_transitions: int = 1_000_000
+    """Newest steps of each level that are kept."""
+    warmup_transitions: int = 1_000
+    """Updates start once the low level has stored this many steps."""
+    episodes_per_epoch: int = 16
+    """Boards played an epoch, each in its own environment."""
+
+    def __post_init__(self) -> None:
+        _demand(self, self.algorithm == "hac", "algorithm", "hac")
+        _check_shared(self, ("alpha_low", "alpha_high"))
+        _demand(self, self.temperature > 0, "temperature", "above 0")
+        for name in ("horizon_low", "horizon_high", "episodes_per_epoch"):
+            _demand(self, getattr(self, name) >= 1, name, "1 or more")
+        _demand(self, 0 <= self.subgoal_tests <= 1, "subgoal_tests", "0 to 1")
+        _demand(self, self.hindsight_goals >= 0, "hindsight_goals", "0 or more")
+        longest = self.horizon_low * self.horizon_high + 1
+        _demand(
+            self,
+            self.replay_transitions >= longest,
+            "replay_transitions",
+            f"horizon_low × horizon_high + 1 ({longest}), so that an episode fits, or more",
+        )
+        _demand(
+            self,
+            1 <= self.warmup_transitions <= self.replay_transitions,
+            "warmup_transitions",
+            f"1 to replay_transitions ({self.replay_transitions})",
+        )
+
+
+Settings = SACSettings | HACSettings
+
+
+def _check_shared(settings: Settings, alphas: tuple[str, ...]) -> None:
+    sizes = settings.hidden
+    good = len(sizes) >= 1 and all(size >= 1 for size in sizes)
+    _demand(settings, good, "hidden", "one or more positive sizes")
+    for name in alphas:
+        _demand(settings, getattr(settings, name) >= 0, name, "0 or more")
+    for name in ("learning_rate", "learning_rate_end", "updates"):
+        _demand(settings, getattr(settings, name) > 0, name, "above 0")
+    _demand(settings, 0 <= settings.gamma <= 1, "gamma", "0 to 1")
+    _demand(settings, 0 < settings.tau <= 1, "tau", "above 0, up to 1")
+    _demand(settings, settings.batch >= 1, "batch", "1 or more")
+
+
+def _demand(settings: Settings, condition: bool, name: str, allowed: str) -> None:
+    if not condition:
+        raise SeadsError(f"{name}={getattr(settings, name)!r}; allowed: {allowed}")
+
+
+def updates_due(updates: float, epoch: int) -> int:
+    """How many updates belong to an epoch (counted from 1); a fraction skips epochs."""
+    return int(epoch * updates) - int((epoch - 1) * updates)
+
+
+KINDS: dict[str, type[Settings]] = {"sac": SACSettings, "hac": HACSettings}
+
+# paper S.13: the best of its searches, written in bold there
+BEST_SAC: dict[str, dict[str, Any]] = {
+    "lightsout-cursor": dict(updates=1.0, alpha=0.1),
+    "tileswap-cursor": dict(updates=1.0, alpha=0.1),
+    "lightsout-reacher": dict(updates=0.5, alpha=0.001),
+    "tileswap-reacher": dict(updates=0.25, alpha=0.001),
+    "lightsout-jaco": dict(updates=0.5, alpha=0.0001),
+    "tileswap-jaco": dict(updates=0.5, alpha=0.0001),
+}
+BEST_HAC: dict[str, dict[str, Any]] = {
+    "lightsout-cursor": dict(temperature=0.1, alpha_low=0.1, alpha_high=0.001),
+    "tileswap-cursor": dict(temperature=0.5, alpha_low=0.5, alpha_high=0.001),
+    "lightsout-reacher": dict(temperature=0.1, alpha_low=0.0001, alpha_high=0.0001),
+    "tileswap-reacher": dict(temperature=0.1, alpha_low=0.0001, alpha_high=0.0001),
+    "lightsout-jaco": dict(temperature=0.1, alpha_low=0.001, alpha_high=0.001),
+    "tileswap-jaco": dict(temperature=0.1, alpha_low=0.0001, alpha_high=0.001),
+}
+PRESETS = ("paper",)
+
+
+def preset(algorithm: str, name: str, env: str) -> Settings:
+    """The settings of a named preset for an environment; variants of a board share its row."""
+    if name not in PRESETS:
+        raise unknown(f"preset of {algorithm}", name, PRESETS)
+    if algorithm not in KINDS:
+        raise unknown("baseline", algorithm, KINDS)
+    if ":" in env:
+        return KINDS[algorithm]()
+    entry = lookup(env)
+    best = BEST_SAC if algorithm == "sac" else BEST_HAC
+    values = dict(best.get(f"{entry.game}-{entry.body}", {}))
+    if algorithm == "hac":
+        values["horizon_low"] = BODIES[entry.body].step_limit
+    return KINDS[algorithm](**values)

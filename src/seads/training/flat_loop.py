@@ -1,0 +1,204 @@
+"""Training flat soft actor-critic: steps, replay, updates; the same bits from the same seed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Float32, Int, UInt64
+
+from seads.agent.arrays import from_arrays, to_arrays
+from seads.agent.rollout import act
+from seads.agent.sac import SACState
+from seads.baselines.agent import BaselineAgent, BaselineArchitecture
+from seads.baselines.flat_replay import FlatReplay
+from seads.baselines.learner import batches_of, initial_flat, learn
+from seads.baselines.outcomes import Outcomes
+from seads.baselines.settings import updates_due
+from seads.envs import make_env
+from seads.errors import SeadsError
+from seads.streams import row_seeds
+from seads.training.checkpoint import part, prefixed
+from seads.training.config import TrainConfig
+from seads.training.loop import demand_finite
+
+NOISE, STARTS, BATCHES, UPDATES = 31, 32, 33, 34
+"""Purposes of random streams, so that none is used twice."""
+
+
+@dataclass
+class Running:
+    """The episodes under way: from seeds and actions alone they can be brought about again."""
+
+    seeds: UInt64[np.ndarray, "rows"]
+    observations: Float32[np.ndarray, "rows obs"]
+    lengths: Int[np.ndarray, "rows"]
+    """Steps made in the episode so far."""
+    actions: list[Float32[np.ndarray, "rows act"]] = field(default_factory=list)
+    """The newest actions of all rows, back to the start of the oldest episode."""
+
+
+@dataclass
+class FlatProgress:
+    """Where a run stands after an epoch; with the config, all there is to know of it."""
+
+    learner: SACState
+    replay: FlatReplay
+    running: Running
+    outcomes: Outcomes
+    epoch: int = 0
+    env_steps: int = 0
+
+
+class FlatTrainer:
+    """Runs epochs of the flat agent, in task mode: reward 1 for the solved board."""
+
+    def __init__(self, config: TrainConfig):
+        self.config = config
+        settings = config.agent
+        epochs = -(-config.env_steps // (settings.num_envs * settings.steps_per_env))
+        if int(settings.updates * epochs) < 1:
+            raise SeadsError(
+                f"updates={settings.updates}; allowed: {1 / epochs:.2g} or more, or the "
+                f"{epochs} epochs of this run never update"
+            )
+        self.env = make_env(
+            config.env, settings.num_envs, split="train", mode="task", **config.env_options
+        )
+        self._low = np.array(self.env.spec.action_low)
+        self._high = np.array(self.env.spec.action_high)
+        self._no_skill = np.zeros((settings.num_envs, 0), np.float32)
+
+    def begin(self) -> FlatProgress:
+        """The state before the first epoch."""
+        config = self.config
+        seeds = row_seeds(config.seed, self.env.num_envs, STARTS, 0)
+        running = Running(seeds, self.env.reset(seeds), np.zeros(self.env.num_envs, np.int64))
+        learner = initial_flat(self.env.spec, config.agent, config.seed)
+        return FlatProgress(learner, self._empty_replay(), running, Outcomes())
+
+    def epoch(self, progress: FlatProgress) -> tuple[FlatProgress, dict[str, float]]:
+        """Some steps in every environment, then the updates that are due."""
+        config, settings = self.config, self.config.agent
+        progress.epoch += 1
+        epoch = progress.epoch
+        shape = (settings.steps_per_env, self.env.num_envs, self.env.spec.action_size)
+        noise = np.random.default_rng([config.seed, epoch, NOISE]).standard_normal(
+            shape, np.float32
+        )
+        for t in range(settings.steps_per_env):
+            self._step(progress, noise[t], epoch * settings.steps_per_env + t)
+        progress.env_steps += settings.steps_per_env * self.env.num_envs
+
+        metrics: dict[str, float] = {}
+        due = updates_due(settings.updates, epoch)
+        if due and progress.replay.ring.added >= settings.warmup_transitions:
+            rng = np.random.default_rng([config.seed, epoch, BATCHES])
+            drawn = progress.replay.sample(due * settings.batch, settings.gamma, rng)
+            key = jax.random.fold_in(
+                jax.random.fold_in(jax.random.key(config.seed), UPDATES), epoch
+            )
+            progress.learner, losses = learn(
+                progress.learner,
+                batches_of(drawn, due),
+                key,
+                jnp.float32(config.learning_rate(progress.env_steps)),
+                settings.alpha,
+                settings.tau,
+            )
+            metrics = {name: float(value) for name, value in losses.items()}
+            for name, value in metrics.items():
+                demand_finite(name, value, epoch, progress.env_steps)
+        return progress, metrics | progress.outcomes.metrics()
+
+    def agent(self, progress: FlatProgress, card: dict[str, Any]) -> BaselineAgent:
+        """What is shipped: the policy."""
+        spec, config = self.env.spec, self.config
+        architecture = BaselineArchitecture(
+            "sac", spec.observation_size, spec.action_size, spec.num_bits, config.agent.hidden
+        )
+        card = {"env_steps": progress.env_steps, "epoch": progress.epoch, **card}
+        policy = progress.learner.policy
+        return BaselineAgent(config.env, config.env_options, architecture, policy, None, card)
+
+    def arrays(self, progress: FlatProgress) -> dict[str, np.ndarray]:
+        """Everything of the progress that is an array, for a checkpoint."""
+        running = progress.running
+        none_yet = np.zeros((0, self.env.num_envs, self.env.spec.action_size), np.float32)
+        return dict(
+            [
+                *prefixed("learner", to_arrays(progress.learner)),
+                *prefixed("replay", progress.replay.ring.arrays()),
+                ("running/seeds", running.seeds),
+                ("running/lengths", running.lengths),
+                ("running/actions", np.stack(running.actions) if running.actions else none_yet),
+                ("outcomes", progress.outcomes.values),
+                ("counters", np.array([progress.epoch, progress.env_steps])),
+            ]
+        )
+
+    def restore(self, arrays: dict[str, np.ndarray]) -> FlatProgress:
+        """The progress that `arrays` was made of; episodes under way are played again."""
+        like = initial_flat(self.env.spec, self.config.agent, self.config.seed)
+        replay = self._empty_replay()
+        try:
+            learner = from_arrays(like, part("learner", arrays))
+            replay.ring.restore(part("replay", arrays))
+            running = self._play_again(**part("running", arrays))
+            epoch, env_steps = map(int, arrays["counters"])
+            outcomes = Outcomes(arrays["outcomes"])
+        except (KeyError, TypeError) as error:
+            raise SeadsError(f"the checkpoint belongs to another kind of run: {error}") from None
+        return FlatProgress(learner, replay, running, outcomes, epoch, env_steps)
+
+    def close(self) -> None:
+        """End the environments."""
+        self.env.close()
+
+    def _step(
+        self, progress: FlatProgress, noise: Float32[np.ndarray, "rows act"], label: int
+    ) -> None:
+        """One step of every environment into the replay; rows that ended start anew."""
+        running = progress.running
+        actions = np.asarray(
+            act(progress.learner.policy, running.observations, self._no_skill, noise)
+        )
+        step = self.env.step(self._scaled(actions))
+        # the step limit ends an episode for good, as a solved board does: the remaining time
+        # is in the observation, so what comes after it is worth nothing, and known to be
+        progress.replay.append(running.observations, actions, step.reward, step.done)
+        running.actions.append(actions)
+        running.lengths += 1
+        running.observations = step.observation
+        ended = np.flatnonzero(step.done)
+        if len(ended):
+            progress.outcomes.add(step.terminated[ended])
+            seeds = row_seeds(self.config.seed, self.env.num_envs, STARTS, label)[ended]
+            running.seeds[ended] = seeds
+            running.lengths[ended] = 0
+            running.observations = self.env.reset(seeds, ended)
+            oldest = int(running.lengths.max())
+            running.actions = running.actions[len(running.actions) - oldest :]
+
+    def _play_again(
+        self,
+        seeds: UInt64[np.ndarray, "rows"],
+        lengths: Int[np.ndarray, "rows"],
+        actions: Float32[np.ndarray, "steps rows act"],
+    ) -> Running:
+        """The environments as they were after these actions: a row depends on nothing else."""
+        observations = self.env.reset(seeds)
+        for t, taken in enumerate(actions):
+            active = t >= len(actions) - lengths
+            observations = self.env.step(self._scaled(taken), active).observation
+        return Running(seeds.copy(), observations, lengths.copy(), list(actions))
+
+    def _scaled(self, actions: Float32[np.ndarray, "rows act"]) -> np.ndarray:
+        return self._low + (self._high - self._low) * (actions.astype(np.float64) + 1) / 2
+
+    def _empty_replay(self) -> FlatReplay:
+        settings = self.config.agent
+        return FlatReplay(self.env.spec, settings.replay_transitions, settings.num_envs)

@@ -1,0 +1,189 @@
+"""Training Hierarchical Actor-Critic: boards played on two levels, hindsight, updates of both."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from seads.agent.arrays import from_arrays, to_arrays
+from seads.baselines.agent import BaselineAgent, BaselineArchitecture
+from seads.baselines.hierarchical_episodes import HierarchicalEpisodes, Horizons, play
+from seads.baselines.hindsight_replay import HighReplay, LowReplay
+from seads.baselines.learner import Hierarchy, batches_of, initial_hierarchy, learn
+from seads.baselines.outcomes import Outcomes
+from seads.baselines.settings import updates_due
+from seads.baselines.tasks import end_goal
+from seads.envs import make_env
+from seads.errors import SeadsError
+from seads.streams import row_seeds
+from seads.training.checkpoint import part, prefixed
+from seads.training.config import TrainConfig
+from seads.training.loop import demand_finite
+
+EXPLORATION, STARTS, BATCHES, UPDATES = 41, 42, 43, 44
+"""Purposes of random streams, so that none is used twice."""
+
+
+@dataclass
+class HierarchicalProgress:
+    """Where a run stands after an epoch; with the config, all there is to know of it."""
+
+    learner: Hierarchy
+    low: LowReplay
+    high: HighReplay
+    outcomes: Outcomes
+    epoch: int = 0
+    env_steps: int = 0
+
+
+class HierarchicalTrainer:
+    """Runs epochs of the two levels: one board in every environment, then updates."""
+
+    def __init__(self, config: TrainConfig):
+        self.config = config
+        settings = config.agent
+        self.horizons = Horizons(settings.horizon_low, settings.horizon_high)
+        # no epoch has more steps than this, so that there are at least as many epochs
+        most = settings.episodes_per_epoch * self.horizons.low * self.horizons.high
+        epochs = -(-config.env_steps // most)
+        if int(settings.updates * epochs) < 1:
+            raise SeadsError(
+                f"updates={settings.updates}; allowed: {1 / epochs:.2g} or more, or a run of "
+                f"{config.env_steps} env steps may never update"
+            )
+        self.goal = end_goal(config.env)
+        self.env = make_env(
+            config.env,
+            settings.episodes_per_epoch,
+            split="train",
+            mode="task",
+            **config.env_options,
+        )
+
+    def begin(self) -> HierarchicalProgress:
+        """The state before the first epoch."""
+        learner = initial_hierarchy(self.env.spec, self.config.agent, self.config.seed)
+        return HierarchicalProgress(learner, *self._empty_replays(), Outcomes())
+
+    def epoch(
+        self, progress: HierarchicalProgress
+    ) -> tuple[HierarchicalProgress, dict[str, float]]:
+        """A board in every environment into the replays, then the updates that are due."""
+        progress.epoch += 1
+        episodes = self._play(progress)
+        progress.low.append(episodes)
+        progress.high.append(episodes)
+        progress.outcomes.add(episodes.solved)
+        progress.env_steps += int(episodes.lengths.sum())
+
+        metrics = _attempts(episodes)
+        due = updates_due(self.config.agent.updates, progress.epoch)
+        if due and progress.low.ring.added >= self.config.agent.warmup_transitions:
+            metrics |= self._learn(progress, due)
+            for name, value in metrics.items():
+                demand_finite(name, value, progress.epoch, progress.env_steps)
+        return progress, metrics | progress.outcomes.metrics()
+
+    def agent(self, progress: HierarchicalProgress, card: dict[str, Any]) -> BaselineAgent:
+        """What is shipped: the policies of both levels."""
+        spec, config = self.env.spec, self.config
+        architecture = BaselineArchitecture(
+            "hac",
+            spec.observation_size,
+            spec.action_size,
+            spec.num_bits,
+            config.agent.hidden,
+            self.horizons.low,
+            self.horizons.high,
+        )
+        return BaselineAgent(
+            config.env,
+            config.env_options,
+            architecture,
+            progress.learner.low.policy,
+            progress.learner.high.policy,  # type: ignore[arg-type]
+            {"env_steps": progress.env_steps, "epoch": progress.epoch, **card},
+        )
+
+    def arrays(self, progress: HierarchicalProgress) -> dict[str, np.ndarray]:
+        """Everything of the progress that is an array, for a checkpoint."""
+        return dict(
+            [
+                *prefixed("learner", to_arrays(progress.learner)),
+                *prefixed("low", progress.low.ring.arrays()),
+                *prefixed("high", progress.high.ring.arrays()),
+                ("outcomes", progress.outcomes.values),
+                ("counters", np.array([progress.epoch, progress.env_steps])),
+            ]
+        )
+
+    def restore(self, arrays: dict[str, np.ndarray]) -> HierarchicalProgress:
+        """The progress that `arrays` was made of."""
+        like = initial_hierarchy(self.env.spec, self.config.agent, self.config.seed)
+        low, high = self._empty_replays()
+        try:
+            learner = from_arrays(like, part("learner", arrays))
+            low.ring.restore(part("low", arrays))
+            high.ring.restore(part("high", arrays))
+            epoch, env_steps = map(int, arrays["counters"])
+            outcomes = Outcomes(arrays["outcomes"])
+        except (KeyError, TypeError) as error:
+            raise SeadsError(f"the checkpoint belongs to another kind of run: {error}") from None
+        return HierarchicalProgress(learner, low, high, outcomes, epoch, env_steps)
+
+    def close(self) -> None:
+        """End the environments."""
+        self.env.close()
+
+    def _play(self, progress: HierarchicalProgress) -> HierarchicalEpisodes:
+        seed, epoch = self.config.seed, progress.epoch
+        return play(
+            self.env,
+            self.env.reset(row_seeds(seed, self.env.num_envs, STARTS, epoch)),
+            progress.learner.low.policy,
+            progress.learner.high.policy,  # type: ignore[arg-type]
+            self.goal,
+            self.horizons,
+            np.random.default_rng([seed, epoch, EXPLORATION]),
+            self.config.agent.subgoal_tests,
+        )
+
+    def _learn(self, progress: HierarchicalProgress, due: int) -> dict[str, float]:
+        config, settings = self.config, self.config.agent
+        rng = np.random.default_rng([config.seed, progress.epoch, BATCHES])
+        rate = jnp.float32(config.learning_rate(progress.env_steps))
+        root = jax.random.fold_in(jax.random.key(config.seed), UPDATES)
+        k_low, k_high = jax.random.split(jax.random.fold_in(root, progress.epoch))
+        learned, metrics = {}, {}
+        for name, replay, state, key, alpha in (
+            ("low", progress.low, progress.learner.low, k_low, settings.alpha_low),
+            ("high", progress.high, progress.learner.high, k_high, settings.alpha_high),
+        ):
+            drawn = replay.sample(
+                due * settings.batch, settings.gamma, settings.hindsight_goals, rng
+            )
+            learned[name], losses = learn(
+                state, batches_of(drawn, due), key, rate, alpha, settings.tau
+            )
+            metrics |= {f"{name}_{key}": float(value) for key, value in losses.items()}
+        progress.learner = Hierarchy(**learned)
+        return metrics
+
+    def _empty_replays(self) -> tuple[LowReplay, HighReplay]:
+        settings, spec = self.config.agent, self.env.spec
+        capacity = settings.replay_transitions
+        high = HighReplay(spec, capacity, self.goal, self.horizons.high)
+        return LowReplay(spec, capacity), high
+
+
+def _attempts(episodes: HierarchicalEpisodes) -> dict[str, float]:
+    """How many subgoals a board took, and how many tests of them were missed."""
+    attempts = episodes.begins.sum()
+    return {
+        "subgoals": float(attempts / len(episodes.lengths)),
+        "missed": float(episodes.missed.sum() / attempts),
+    }
