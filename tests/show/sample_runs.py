@@ -74,7 +74,7 @@ def skill_maps_result(moves: int, size: int) -> dict[str, Any]:
 
 def write_run(
     path: Path,
-    env: str = "lightsout-cursor",
+    env: str = "lightsout-cursor-2x2",
     seed: int = 0,
     preset: str = "default",
     status: str = "finished",

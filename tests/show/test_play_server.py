@@ -77,7 +77,7 @@ def test_bad_input_is_one_sentence(
         ([str(tmp_path / "missing")], "unknown run or agent"),
         ([str(unfinished)], "holds no trained agent"),
         ([str(newer)], "has format 99; this version"),
-        ([str(vic)], "unknown algorithm 'ppo'"),
+        ([str(vic)], "'ppo'; choose from seads, vic"),
         ([agent, "--port", "0"], "port 0 is not possible"),
         ([agent, "--planner", "magic"], "unknown planner 'magic'"),
         ([agent, "--json"], "--json needs --export"),

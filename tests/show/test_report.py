@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from sample_runs import write_run
+from sample_runs import write_result, write_run
 
 from seads import cli
 from seads.errors import SeadsError
@@ -90,7 +90,7 @@ def test_seeds_are_grouped_by_settings(runs: list[Path], tmp_path: Path) -> None
     assert {key: len(members) for key, members in groups.items()} == {
         (SMALL, "default"): 2,
         ("tileswap-cursor", "default"): 1,
-        ("lightsout-cursor", "paper"): 1,
+        (SMALL, "paper"): 1,
     }
 
 
@@ -153,6 +153,22 @@ def test_another_algorithm_is_reported_without_plans(tmp_path: Path) -> None:
     page = (tmp_path / "report.html").read_text()
     assert "Operators" not in page
     assert "--what tasks" not in page
+
+
+def test_a_baseline_is_reported_beside_ours(runs: list[Path], tmp_path: Path) -> None:
+    flat = write_run(tmp_path / "sac", env=SMALL, evaluated=False)
+    config = json.loads((flat / "config.json").read_text())
+    config["agent"]["algorithm"] = "sac"
+    (flat / "config.json").write_text(json.dumps(config))
+    shares = {str(d): {"boards": 20, "success": 0.5, "solution_length": None} for d in (1, 2, 3)}
+    tasks = {"success": 0.5, "boards": 60, "depths": shares}
+    write_result(flat, "tasks", {"tasks": tasks, "curve": [{"env_steps": 9, "success": 0.2}]})
+    assert read_run(flat).success_curve(replan=True) == [(9, 0.2), (100_000, 0.5)]
+    write_report([str(runs[0]), str(flat)], tmp_path / "report.html")
+    page = (tmp_path / "report.html").read_text()
+    assert "<td>sac</td>" in page
+    assert ">50.0%<" in page
+    assert f"seads evaluate {flat}" not in page
 
 
 def test_a_broken_line_at_the_end_is_ignored(tmp_path: Path) -> None:

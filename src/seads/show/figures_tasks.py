@@ -88,7 +88,7 @@ def draw_lengths(groups: Groups) -> Figure | None:
                     places.append(depth + _offset(index, len(tasks)))
             _boxes(wide, boxes, places, width * 0.85, index)
             wide.plot([], [], color=colour(index), linewidth=6, label=name)
-            box = _box([seed["skill_length"] for seed in seeds])
+            box = _box([seed.get("skill_length") for seed in seeds])
             if box is not None:
                 _boxes(narrow, [box], [index], 0.6, index)
         _depth_axis(wide, sorted({d for seeds in tasks.values() for d in _depths(seeds)}))
@@ -107,7 +107,7 @@ def draw_failures(groups: Groups) -> Figure | None:
     tasks = evaluated_tasks(groups)
     failures = {
         name: {
-            reason: sum(seed["failures"].get(reason.name.lower(), 0) for seed in seeds)
+            reason: sum(seed.get("failures", {}).get(reason.name.lower(), 0) for seed in seeds)
             / sum(seed["boards"] for seed in seeds)
             for reason in Reason
             if reason is not Reason.SOLVED
@@ -145,7 +145,7 @@ def draw_planning_time(groups: Groups) -> Figure | None:
         for index, (name, seeds) in enumerate(tasks.items()):
             rows = []
             for depth in _depths(seeds):
-                times = [seed["depths"][str(depth)]["planning_seconds"] for seed in seeds]
+                times = [seed["depths"][str(depth)].get("planning_seconds") for seed in seeds]
                 found = [time for time in times if time is not None]
                 if found:
                     quartiles = [

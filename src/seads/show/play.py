@@ -140,8 +140,9 @@ def _record(session: PlaySession) -> str:
     try:
         server.scene.configure_default_lights(cast_shadow=False)
         scene = PlayScene(server.scene, session.env)
-        server.initial_camera.position = CAMERAS[session.env.manipulator.name]
-        server.initial_camera.look_at = LOOK_AT
+        body = session.env.manipulator.name
+        server.initial_camera.position = CAMERAS[body]
+        server.initial_camera.look_at = LOOK_AT[body]
         server.initial_camera.up = (0.0, 0.0, 1.0)
         manipulator = session.env.manipulator
         pause = 1 / STEPS_PER_SECOND[manipulator.name]

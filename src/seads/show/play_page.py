@@ -225,8 +225,9 @@ class Page:
             scene = PlayScene(client.scene, session.env, self._clicked)
             client.camera.up_direction = (0.0, 0.0, 1.0)
             # moves look_at along, so that comes after it
-            client.camera.position = CAMERAS[session.env.manipulator.name]
-            client.camera.look_at = LOOK_AT
+            body = session.env.manipulator.name
+            client.camera.position = CAMERAS[body]
+            client.camera.look_at = LOOK_AT[body]
             low, high = session.depths
             self._depth.min, self._depth.max, self._depth.value = low, high, high
             self._skill.max, self._skill.value = session.agent.num_skills - 1, 0

@@ -34,11 +34,15 @@ FINGERS: Colour = (117, 138, 168)
 CAMERAS: dict[str, tuple[float, float, float]] = {
     "cursor": (0.0, -0.34, 0.5),
     "reacher": (0.0, -0.4, 0.62),
-    "jaco": (-0.25, -0.72, 0.68),
+    "jaco": (-0.35, -0.95, 0.8),
 }
 """From the front: the base behind the board, row 0 at the top; an arm needs room above it."""
-LOOK_AT: tuple[float, float, float] = (0.0, 0.0, 0.02)
-"""The middle of the board."""
+LOOK_AT: dict[str, tuple[float, float, float]] = {
+    "cursor": (0.0, 0.0, 0.02),
+    "reacher": (0.0, 0.0, 0.02),
+    "jaco": (0.0, 0.1, 0.2),
+}
+"""The middle of the board, or of board and arm."""
 
 
 class BodyView(Protocol):

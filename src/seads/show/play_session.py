@@ -30,6 +30,8 @@ from seads.streams import row_seeds
 
 HISTORY = 50
 """Lines of the log that are kept: a session may go on for hours."""
+BOARDS_TO_COMPILE = 16
+"""Boards of each depth from which the operators of the model are found."""
 DEFAULT_AGENT = "lightsout-jaco"
 
 
@@ -181,7 +183,9 @@ class PlaySession:
     def choose_planner(self, planner: str) -> None:
         """Plan with another planner from now on."""
         if planner not in self._solvers:
-            boards = np.array([self.goal])
+            low, high = self.depths
+            depths = range(low, high + 1)
+            boards = draw_tasks(self.game, depths, BOARDS_TO_COMPILE, "test", self._seed)[1]
             self._solvers[planner] = Solver(self.agent, boards, Solving(planner=planner))
         self.planner = planner
 

@@ -36,6 +36,11 @@ CURVES = {
     "wall-clock": ("Wall-clock time", draw_wall_clock, ""),
 }
 """Name of the file, heading, what draws it, and the evaluation that it needs."""
+MEASURABLE = {
+    "seads": ("tasks", "coverage", "skill_maps"),
+    "vic": ("coverage", "skill_maps"),  # it has no model to plan with
+}
+"""What can be measured of an algorithm's agents; others have no skills, but solve tasks."""
 CAPTIONS = {
     "coverage": "Distinct game moves that the skills make from one start. Line: mean over seeds; "
     "band: lowest and highest seed; dashed: the paper's value at the end of its training.",
@@ -225,7 +230,7 @@ def missing_parts(runs: Sequence[RunRecord]) -> str:
     hints = []
     for run in runs:
         for part, what in (("tasks", "tasks"), ("coverage", "coverage"), ("skill_maps", "skills")):
-            wanted = run.algorithm == "seads" or part != "tasks"
+            wanted = part in MEASURABLE.get(run.algorithm, ("tasks",))
             if wanted and run.newest(part) is None:
                 command = f"seads evaluate {run.path} --what {what}"
                 hints.append(f"<li><code>{html.escape(command)}</code></li>")

@@ -99,19 +99,23 @@ class RunRecord:
         return sorted((int(steps), float(value)) for steps, value in points.items())
 
     def success_curve(self, replan: bool) -> list[tuple[int, float]]:
-        """(env steps, share of boards solved) of every evaluation of tasks."""
-        points = {
-            result["env_steps"]: result["tasks"]["success"]
-            for result in self.results
-            if "tasks" in result and result["tasks"]["replan"] is replan
-        }
+        """(env steps, share of boards solved) of every evaluation of tasks.
+
+        An agent that does not plan (a baseline) counts as one that replans: it always reacts.
+        """
+        points = {line["env_steps"]: line["success"] for line in self.metrics if "success" in line}
+        for result in self.results:
+            if "tasks" not in result or result["tasks"].get("replan", True) is not replan:
+                continue
+            points |= {p["env_steps"]: p["success"] for p in result.get("curve", ())}
+            points[result["env_steps"]] = result["tasks"]["success"]
         return sorted((int(s), float(v)) for s, v in points.items() if s is not None)
 
     def newest(self, part: str, replan: bool | None = None) -> dict[str, Any] | None:
         """The newest evaluation's part ('coverage', 'tasks', 'skill_maps'), if there is one."""
         found = [result[part] for result in self.results if part in result]
         if replan is not None:
-            found = [one for one in found if one["replan"] is replan]
+            found = [one for one in found if one.get("replan", True) is replan]
         return found[-1] if found else None
 
 
