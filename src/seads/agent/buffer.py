@@ -87,7 +87,9 @@ class EpisodeBuffer:
         candidates = candidates[np.argsort(self.order[candidates])]
         if not self.balanced:
             return np.concatenate([unused, candidates[:missing]])
-        queues = [list(candidates[self.classes[candidates] == c][::-1]) for c in range(self.num_classes)]
+        queues = [
+            list(candidates[self.classes[candidates] == c][::-1]) for c in range(self.num_classes)
+        ]
         chosen = []
         for _ in range(missing):
             fullest = max(queues, key=len)

@@ -130,9 +130,7 @@ def learn(
             jnp.concatenate([next_observations, onehot], -1),
             discounts,
         )
-        return sac.update(
-            carry, transitions, noise, ADAM, learning_rate, alpha, settings.tau
-        )
+        return sac.update(carry, transitions, noise, ADAM, learning_rate, alpha, settings.tau)
 
     steps, batch, action_size = batches.actions.shape
     noise = jax.random.normal(key, (steps, 2, batch, action_size))

@@ -12,7 +12,6 @@ from jaxtyping import Array, Float
 
 from seads.agent.networks import Critics, SkillPolicy
 
-
 Tree = TypeVar("Tree")
 
 
@@ -134,7 +133,9 @@ def descend(
 ) -> tuple[Tree, Any]:
     """One step of `optax.scale_by_adam` at a rate that may change from step to step."""
     change, optimiser_state = adam.update(gradient, optimiser_state)
-    return eqx.apply_updates(tree, jax.tree.map(lambda c: -learning_rate * c, change)), optimiser_state
+    return eqx.apply_updates(
+        tree, jax.tree.map(lambda c: -learning_rate * c, change)
+    ), optimiser_state
 
 
 def move_towards(tree: Tree, other: Tree, rate: float) -> Tree:

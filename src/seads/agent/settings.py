@@ -95,10 +95,16 @@ class AgentSettings:
                 raise SeadsError(f"{name}={getattr(self, name)!r}; allowed: {allowed}")
 
         demand(self.algorithm in ("seads", "vic"), "algorithm", "seads, vic")
-        demand(self.num_skills == 0 or self.num_skills >= 2, "num_skills", "2 or more, or 0 for the game's")
+        demand(
+            self.num_skills == 0 or self.num_skills >= 2,
+            "num_skills",
+            "2 or more, or 0 for the game's",
+        )
         for name in ("hidden", "model_hidden"):
             sizes = getattr(self, name)
-            demand(len(sizes) >= 1 and all(n >= 1 for n in sizes), name, "one or more positive sizes")
+            demand(
+                len(sizes) >= 1 and all(n >= 1 for n in sizes), name, "one or more positive sizes"
+            )
         for name in ("critics", "n_step", "sac_steps", "sac_batch", "model_steps", "model_batch"):
             demand(getattr(self, name) >= 1, name, "1 or more")
         for name in ("episodes_per_epoch", "recent_episodes", "buffer_episodes"):
@@ -108,7 +114,13 @@ class AgentSettings:
             demand(getattr(self, name) >= 0, name, "0 or more")
         for name in ("learning_rate", "learning_rate_end", "model_learning_rate"):
             demand(getattr(self, name) > 0, name, "above 0")
-        for name in ("gamma", "relabel_model", "relabel_sac", "noisy_episodes", "noise_correlation"):
+        for name in (
+            "gamma",
+            "relabel_model",
+            "relabel_sac",
+            "noisy_episodes",
+            "noise_correlation",
+        ):
             demand(0 <= getattr(self, name) <= 1, name, "0 to 1")
         for name in ("tau", "average_rate"):
             demand(0 < getattr(self, name) <= 1, name, "above 0, up to 1")
@@ -183,7 +195,9 @@ MORE_SKILLS = {25: 30, 12: 15}
 """K of the preset more-skills for the games of the paper, by their number of moves."""
 
 
-def preset(name: str = "default", manipulator: str = "", num_moves: int | None = None) -> AgentSettings:
+def preset(
+    name: str = "default", manipulator: str = "", num_moves: int | None = None
+) -> AgentSettings:
     """The settings of a named preset for a manipulator."""
     if name not in PRESETS:
         raise unknown("preset", name, PRESETS)

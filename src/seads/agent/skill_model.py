@@ -51,7 +51,9 @@ class ForwardModel(eqx.Module):
     ) -> Float[Array, "batch bits"]:
         """Logits of the probability that each bit of z_0 toggles."""
         return self.mlp(
-            jnp.concatenate([before.astype(jnp.float32), jax.nn.one_hot(skills, self.num_skills)], -1)
+            jnp.concatenate(
+                [before.astype(jnp.float32), jax.nn.one_hot(skills, self.num_skills)], -1
+            )
         )
 
     def all_flip_logits(
@@ -77,7 +79,7 @@ class ForwardModel(eqx.Module):
     def evidence(
         self, before: Bool[Array, "batch bits"], after: Bool[Array, "batch bits"]
     ) -> tuple[Float[Array, "batch skills"], Float[Array, "batch"]]:
-        """Skill posterior by Bayes' rule with uniform p(k); novelty is -max_k log q(z_T | z_0, k)."""
+        """Posterior by Bayes' rule with uniform p(k); novelty is -max_k log q(z_T | z_0, k)."""
         likelihoods = self.log_likelihoods(before, after)
         return jax.nn.log_softmax(likelihoods, -1), -likelihoods.max(-1)
 

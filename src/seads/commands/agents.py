@@ -40,7 +40,9 @@ def _print_table(found: list[dict[str, Any]]) -> None:
         return
     table = Table(box=None, pad_edge=False, header_style="bold")
     for column in COLUMNS:
-        table.add_column(column.replace("_", " "), justify="left" if column in ("name", "env") else "right")
+        table.add_column(
+            column.replace("_", " "), justify="left" if column in ("name", "env") else "right"
+        )
     for card in found:
         table.add_row(*("" if card.get(c) is None else str(card[c]) for c in COLUMNS))
     console.print(table)

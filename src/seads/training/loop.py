@@ -103,7 +103,7 @@ class Trainer:
         return progress, metrics
 
     def look(self, progress: Progress) -> float:
-        """Coverage of the averaged policy on a few training boards (evaluation uses test boards)."""
+        """Coverage of the averaged policy on a few training boards (evaluation has test boards)."""
         if self._look_env is None:
             self._look_env = make_env(
                 self.config.env,

@@ -33,7 +33,7 @@ def train(config: TrainConfig, out: Path, report: Report | None = None, wandb: b
     """Train into a new directory; returns how it ended: 'finished' or 'stopped'."""
     if out.exists() and any(out.iterdir()):
         raise SeadsError(
-            f"{out} exists and is not empty; choose another --out, or continue it with --resume {out}"
+            f"{out} exists and is not empty; choose another --out, or continue with --resume {out}"
         )
     with closing(make_trainer(config)) as trainer:
         # collects already: an environment that does not work says so before anything is written
@@ -198,7 +198,8 @@ def _write_meta(
         "seads": __version__,
         "versions": {name: version(name) for name in ("jax", "mujoco", "numpy", "equinox")},
         "commit": _commit(),
-        "machine": f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}",
+        "machine": f"{platform.machine()}, {os.cpu_count()} cores",
+        "python": platform.python_version(),
         "started": old.get("started", now),
         "updated": now,
         "seconds_since_start_or_resume": round(seconds, 1),
