@@ -72,11 +72,14 @@ class TrainConfig(Generic[Settings]):
 
 
 SCHEDULES: dict[str, dict[str, int]] = {
-    "cursor": dict(env_steps=100_000, checkpoint_every=100, coverage_every=10_000),
-    "reacher": dict(env_steps=1_000_000, checkpoint_every=200, coverage_every=100_000),
-    "jaco": dict(env_steps=1_000_000, checkpoint_every=200, coverage_every=100_000),
+    "cursor": dict(env_steps=99_500, checkpoint_every=100, coverage_every=10_000),
+    "reacher": dict(env_steps=998_000, checkpoint_every=200, coverage_every=100_000),
+    "jaco": dict(env_steps=998_000, checkpoint_every=200, coverage_every=100_000),
 }
-"""How long a run lasts by default, and how often it saves and looks, for each manipulator."""
+"""How long a run lasts by default, and how often it saves and looks, for each manipulator.
+
+An epoch short of a round number, since the last epoch goes past the budget.
+"""
 
 BASELINE_SCHEDULES: dict[str, dict[str, dict[str, int]]] = {
     "sac": {
