@@ -64,7 +64,7 @@ def skill_maps_result(moves: int, size: int) -> dict[str, Any]:
     for k in range(moves):
         end = [(k % size + 0.5) / size, (k // size % size + 0.5) / size]
         silent = k == moves - 1
-        one = {"path": [[0.5, 0.5], end], "touch": None if silent else end}
+        one: dict[str, Any] = {"path": [[0.5, 0.5], end], "touch": None if silent else end}
         one["move"] = None if silent else k
         skills.append(
             {"skill": k, "move": one["move"], "share": float(not silent), "runs": [one] * 3}

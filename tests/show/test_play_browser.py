@@ -45,7 +45,7 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     for flag in (*FLAGS, f"--user-data-dir={tmp_path_factory.mktemp('profile')}"):
         options.add_argument(flag)
     service = webdriver.ChromeService(executable_path=str(shutil.which("chromedriver")))
-    driver = webdriver.Chrome(options=options, service=service)
+    driver: Any = webdriver.Chrome(options=options, service=service)
     driver.set_script_timeout(PATIENCE)
     driver.command_executor.client_config.timeout = 2 * PATIENCE
     yield driver
@@ -84,7 +84,7 @@ def test_set_a_board_and_solve_it(server: PlayServer, browser: Any) -> None:
 
     browser.get(server.address)
     wait(lambda: "plan: 5 skills" in read(browser, "seads-message"), "the page and a first plan")
-    (page,) = server.pages.values()
+    page: Any = next(iter(server.pages.values()))
     page.speed = 0.0  # as fast as possible
     assert page.session is not None
 
@@ -120,7 +120,8 @@ def test_two_viewers_and_a_closed_tab(server: PlayServer, browser: Any) -> None:
     if not server.pages:
         browser.get(server.address)
     wait(lambda: server.pages and all(p.session for p in server.pages.values()), "the page")
-    first, (page,) = browser.current_window_handle, server.pages.values()
+    first = browser.current_window_handle
+    page: Any = next(iter(server.pages.values()))
     before = page.session.symbol
     browser.switch_to.new_window("tab")
     browser.get(server.address)

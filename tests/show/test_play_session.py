@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 import pytest
@@ -37,7 +37,7 @@ def test_boards_are_drawn_planned_and_solved(session: PlaySession, depth: int) -
     assert len(session.plan_left) == depth
     assert all(one.name.startswith("press row") for one in session.plan_left)
     session.solve()
-    assert session.status is Status.WORKING
+    assert session.busy
     assert session.run_to_end() is Status.SOLVED
     assert session.solved
     assert session.message == (
@@ -203,7 +203,9 @@ def test_sessions_do_not_share_boards(session: PlaySession) -> None:
         (lambda s: s.choose_planner("magic"), "unknown planner 'magic'"),
     ],
 )
-def test_bad_requests_change_nothing(session: PlaySession, action, sentence: str) -> None:
+def test_bad_requests_change_nothing(
+    session: PlaySession, action: Callable[[PlaySession], None], sentence: str
+) -> None:
     session.draw(3)
     before = session.symbol
     with pytest.raises(SeadsError, match=sentence):

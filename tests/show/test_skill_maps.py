@@ -10,6 +10,7 @@ from sample_runs import untrained_agent
 from taught_agent import taught_agent
 
 from seads.envs import make_env
+from seads.envs.registry import lookup
 from seads.evaluation.skill_maps import skill_maps
 
 
@@ -20,7 +21,7 @@ def test_paths_lead_to_the_fields_that_were_taught() -> None:
     again = found["skills"]
     assert [one["move"] for one in again] == [*range(3), 4, *range(4, 25)]
     assert all(one["share"] == 1.0 for one in again)
-    game = env.game
+    game = lookup(agent.env).make_game()
     for one in again:
         assert len(one["runs"]) == 4
         for run in one["runs"]:

@@ -44,7 +44,7 @@ def skill_maps(
         watched.note(np.ones(len(skills), bool))
         episodes = run_skills(watched, agent.policy, observations, skills, len(skills))
         for skill in skills:
-            found[skill].append(watched.run(skill, int(episodes.moves[skill])))
+            found[skill].append(watched.run(int(skill), int(episodes.moves[skill])))
         moves.append(episodes.moves)
         lengths.append(episodes.lengths)
     all_moves, all_lengths = np.array(moves), np.array(lengths)
@@ -64,16 +64,10 @@ class Watched:
 
     def __init__(self, env: EmbeddedEnv) -> None:
         self._env = env
+        self.spec: EnvSpec = env.spec
+        self.num_envs = env.num_envs
         self._paths: list[list[list[float]]] = [[] for _ in range(env.num_envs)]
         self._tool_points = tool_points(env.manipulator.name)
-
-    @property
-    def spec(self) -> EnvSpec:
-        return self._env.spec
-
-    @property
-    def num_envs(self) -> int:
-        return self._env.num_envs
 
     @property
     def symbols(self) -> Bool[np.ndarray, "rows bits"]:

@@ -19,7 +19,7 @@ PAPER_COLOUR = "#222222"
 GRID_COLOUR = "#E3E5E8"
 FORMATS = ("pdf", "png", "svg")
 
-STYLE: dict[str, Any] = {
+STYLE: Any = {
     "font.family": "DejaVu Sans",
     "font.size": 11.0,
     "axes.titlesize": 12.0,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -87,7 +87,7 @@ def draw_coverage(groups: Groups) -> Figure | None:
 
 def draw_success(groups: Groups) -> Figure | None:
     """Boards solved against env steps, with and without replanning."""
-    curves: dict[str, dict[str, list[Points]]] = {}
+    curves: dict[str, dict[str, Any]] = {}
     for env, labels in panels(groups).items():
         for label, runs in labels.items():
             for replan, word in ((True, "replanning"), (False, "no replanning")):
@@ -157,7 +157,7 @@ def _blank(axes: np.ndarray, used: int) -> None:
         unused.axis("off")
 
 
-def _lines(axes: Axes, labels: dict[str, Sequence[Points]]) -> None:
+def _lines(axes: Axes, labels: Mapping[str, Sequence[Points]]) -> None:
     for index, (label, curves) in enumerate(labels.items()):
         found = mean_over_seeds(curves)
         if found is None:

@@ -58,7 +58,8 @@ def draw_success_by_depth(groups: Groups) -> Figure | None:
                 label=name,
             )
         _depth_axis(one, sorted({depth for seeds in tasks.values() for depth in _depths(seeds)}))
-        values = {PAPER[env].success for env, _ in groups if env in PAPER} - {None}
+        papers = [PAPER[env].success for env, _ in groups if env in PAPER]
+        values = {value for value in papers if value is not None}
         for value in sorted(values):
             one.axhline(value, color=PAPER_COLOUR, linestyle=(0, (4, 3)), linewidth=1.2, zorder=1)
         if values:

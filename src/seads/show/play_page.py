@@ -107,13 +107,13 @@ class Page:
             self._skill = gui.add_slider("Skill", 0, 24, 1, 0)
             by_hand = gui.add_button("Run this skill", color=QUIET)
 
-        self._on(self._solve, lambda s: (self._unpause(), s.solve()))
-        self._on(step, lambda s: (self._unpause(), s.step_one_skill()))
+        self._on(self._solve, lambda s: s.solve(), unpause=True)
+        self._on(step, lambda s: s.step_one_skill(), unpause=True)
         self._on(disturb, lambda s: s.disturb())
         self._on(new, lambda s: s.draw(int(self._depth.value)))
         self._on(clear, lambda s: s.clear())
         self._on(again, lambda s: s.reset())
-        self._on(by_hand, lambda s: (self._unpause(), s.run_skill(int(self._skill.value))))
+        self._on(by_hand, lambda s: s.run_skill(int(self._skill.value)), unpause=True)
         self._pause.on_click(lambda _: self._toggle_pause())
         self._agent.on_update(lambda _: self._change_agent())
         self._planner_choice.on_update(
@@ -125,10 +125,17 @@ class Page:
         speed.on_update(lambda _: self._set_speed(speed.value))
         self._text.on_update(lambda _: self._type_board())
 
-    def _on(self, button: Any, action: Callable[[PlaySession], Any]) -> None:
-        button.on_click(lambda _: self._do(action))
+    def _on(
+        self, button: Any, action: Callable[[PlaySession], None], unpause: bool = False
+    ) -> None:
+        def pressed(_: Any) -> None:
+            if unpause:
+                self._unpause()
+            self._do(action)
 
-    def _do(self, action: Callable[[PlaySession], Any]) -> None:
+        button.on_click(pressed)
+
+    def _do(self, action: Callable[[PlaySession], None]) -> None:
         """Act on the session between two ticks; what a person got wrong is told, not raised."""
         with self._lock:
             session = self._session

@@ -13,7 +13,7 @@ from enum import Enum
 from typing import Any
 
 import numpy as np
-from jaxtyping import Bool, Float32
+from jaxtyping import Bool
 
 from seads.agent.agent import Agent
 from seads.agent.rollout import act
@@ -80,6 +80,11 @@ class PlaySession:
         self._rng_uses = 0
         self._seed = seed
         self._start: Bool[np.ndarray, "bits"] | None = None
+        self._observation: Any  # float32, (1, observation)
+        self._running: PlannedMove | None = None
+        self._pending: list[PlannedMove] = []
+        self._limit = self.skills_run = self.env_steps = 0
+        self.mode, self.status, self.message = Mode.STOPPED, Status.READY, ""
         self.choose_planner(planner)
         made = make_env(agent.env, 1, split="test", **agent.env_options)
         if not isinstance(made, EmbeddedEnv):
@@ -89,7 +94,7 @@ class PlaySession:
             agent.check_fits(made.spec)
             self._low = np.array(made.spec.action_low)
             self._high = np.array(made.spec.action_high)
-            self._no_noise = np.zeros((1, made.spec.action_size), np.float32)
+            self._no_noise: Any = np.zeros((1, made.spec.action_size), np.float32)
             self.reset()
         except BaseException:
             made.close()
@@ -273,18 +278,16 @@ class PlaySession:
 
     def _begin(self, symbol: Bool[np.ndarray, "bits"]) -> None:
         self._start = symbol.copy()
-        self._observation: Float32[np.ndarray, "rows obs"] = self.env.reset(
-            self._next_seed(), symbols=symbol[None]
-        )
+        self._observation = self.env.reset(self._next_seed(), symbols=symbol[None])
         self.mode = Mode.STOPPED
-        self._running: PlannedMove | None = None
+        self._running = None
         self.skills_run = self.env_steps = 0
         self._forget()
         self.log.clear()
 
     def _forget(self) -> None:
         """The board is another one: no plan holds any more."""
-        self._pending: list[PlannedMove] = []
+        self._pending = []
         self._limit = 0
         solved = self.solved
         self.status = Status.SOLVED if solved else Status.READY
@@ -321,7 +324,7 @@ class PlaySession:
         running = self._running
         if running is None:
             return
-        onehot = np.eye(self.agent.num_skills, dtype=np.float32)[[running.skill]]
+        onehot: Any = np.eye(self.agent.num_skills, dtype=np.float32)[[running.skill]]
         action = np.asarray(act(self.agent.policy, self._observation, onehot, self._no_noise))
         scaled = self._low + (self._high - self._low) * (action.astype(np.float64) + 1) / 2
         step = self.env.step(scaled)

@@ -167,8 +167,10 @@ def summary_table(groups: Groups) -> str:
     for (env, label), members in groups.items():
         paper = PAPER.get(env)
         coverages = [found for run in members if (found := final_coverage(run)) is not None]
-        shares = [found["success"] for run in members if (found := run.newest("tasks", True))]
-        plain = [found["success"] for run in members if (found := run.newest("tasks", False))]
+        shares, plain = (
+            [tasks["success"] for run in members if (tasks := run.newest("tasks", replan))]
+            for replan in (True, False)
+        )
         seconds = [run.wall_clock[-1][1] for run in members if run.wall_clock]
         rows.append(
             (
