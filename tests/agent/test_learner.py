@@ -164,14 +164,14 @@ def test_scan_is_the_plain_loop(tiny: Tiny) -> None:
     ours = state.sac
     for i in range(4):
         skill = np.eye(2, dtype=np.float32)[batches.sac_skills[i]]
-        batch = sac.Transitions(
+        transitions = sac.Transitions(
             np.concatenate([batches.observations[i], skill], 1),
             batches.actions[i],
             batches.rewards[i],
             np.concatenate([batches.next_observations[i], skill], 1),
             batches.discounts[i],
         )
-        ours, _ = one_update(ours, batch, noise[i], ADAM, rate, alpha, settings.tau)
+        ours, _ = one_update(ours, transitions, noise[i], ADAM, rate, alpha, settings.tau)
     average = sac.move_towards(state.average, (ours.policy, model), settings.average_rate)
 
     expected = learner_module.LearnerState(ours, model, optimiser, average)

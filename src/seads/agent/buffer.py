@@ -112,7 +112,11 @@ class EpisodeBuffer:
 
     def arrays(self) -> dict[str, np.ndarray]:
         """The whole state as named arrays, for a checkpoint."""
-        state = {"order": self.order, "classes": self.classes, "added": np.array(self.added)}
+        state: dict[str, np.ndarray] = {
+            "order": self.order,
+            "classes": self.classes,
+            "added": np.array(self.added),
+        }
         if self.stored is not None:
             state |= {f"stored.{f.name}": getattr(self.stored, f.name) for f in fields(self.stored)}
         return state

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -107,7 +108,7 @@ def learn(
     model_rate = share * settings.model_learning_rate
     alpha = share**settings.alpha_fall * settings.alpha
 
-    def model_step(carry, batch):
+    def model_step(carry: Any, batch: Any) -> tuple[Any, Any]:
         model, optimiser = carry
         loss, gradient = eqx.filter_value_and_grad(lambda m: m.loss(*batch))(model)
         return sac.descend(model, gradient, optimiser, ADAM, model_rate), loss
@@ -120,7 +121,7 @@ def learn(
 
     num_skills = state.model.num_skills
 
-    def sac_step(carry, inputs):
+    def sac_step(carry: sac.SACState, inputs: Any) -> tuple[sac.SACState, Any]:
         observations, next_observations, actions, rewards, discounts, skills, noise = inputs
         onehot = jax.nn.one_hot(skills, num_skills)
         transitions = sac.Transitions(
@@ -142,11 +143,11 @@ def learn(
     return LearnerState(sac_state, model, model_optimiser, average), metrics
 
 
-def scan(step, carry, xs):
+def scan(step: Callable[[Any, Any], tuple[Any, Any]], carry: Any, xs: Any) -> tuple[Any, Any]:
     """`jax.lax.scan` for a carry that holds modules with static fields."""
     arrays, static = eqx.partition(carry, eqx.is_array)
 
-    def array_step(arrays, x):
+    def array_step(arrays: Any, x: Any) -> tuple[Any, Any]:
         carry, y = step(eqx.combine(arrays, static), x)
         return eqx.filter(carry, eqx.is_array), y
 

@@ -226,8 +226,8 @@ def changes(values: dict[str, Any], kind: type = AgentSettings) -> dict[str, Any
         else:
             fits = type(value) is type(default)
         if not fits:
-            kind = "integers" if isinstance(default, tuple) else type(default).__name__
-            raise SeadsError(f"setting {name}={value!r}; allowed: {kind}, such as {default!r}")
+            wanted = "integers" if isinstance(default, tuple) else type(default).__name__
+            raise SeadsError(f"setting {name}={value!r}; allowed: {wanted}, such as {default!r}")
         result[name] = value
     return result
 

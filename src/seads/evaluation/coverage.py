@@ -55,7 +55,7 @@ def coverage(
     runs = run_all_skills(env, policy, num_skills, starts, seed)
     moves = runs["moves"]
     distinct = distinct_moves(moves)
-    result = {
+    result: dict[str, Any] = {
         "mean": float(distinct.mean()),
         "of": env.spec.num_moves,
         "starts": starts,

@@ -81,7 +81,8 @@ class Trainer:
         upcoming = self._collector.submit(self._collect, progress.learner, epoch)
         progress.buffer.add(progress.pending)
         env_steps = progress.env_steps + int(progress.pending.lengths.sum())
-        learner, metrics = progress.learner, {}
+        learner = progress.learner
+        metrics: dict[str, float] = {}
         if progress.buffer.added >= agent.warmup_episodes:
             rng = np.random.default_rng([config.seed, epoch, BATCHES])
             batches, metrics = draw_batches(learner.model, progress.buffer, agent, rng)
