@@ -66,6 +66,8 @@ def run(options: Options) -> dict[str, Any]:
         if getattr(options, name) < 1:
             raise SeadsError(f"{name}={getattr(options, name)}; allowed: 1 or more")
     if is_baseline(options.run):
+        if options.what == "skills":
+            raise SeadsError(f"{options.run} has no skills to draw maps of: it is a baseline")
         return evaluate_baseline(
             options.run,
             options.what,
@@ -117,7 +119,8 @@ def _measure(agent: Any, part: str, options: Options) -> tuple[dict[str, Any], s
         name = f"tasks-{kind}-{options.planner}-{options.minimise}-{options.split}"
         return {"tasks": tasks}, f"{name}-seed{options.seed}"
     if part == "skills":
-        return {"skill_maps": map_skills(agent, options)}, f"skills-{options.split}-seed{options.seed}"
+        name = f"skills-{options.split}-seed{options.seed}"
+        return {"skill_maps": map_skills(agent, options)}, name
     results: dict[str, Any] = {"coverage": measure_coverage(agent, options)}
     show_coverage(results["coverage"])
     if options.checkpoints:
@@ -200,7 +203,7 @@ def map_skills(agent: Any, options: Options) -> dict[str, Any]:
     ) as env:
         agent.check_fits(env.spec)
         found = skill_maps(env, agent, starts, options.seed)
-    print(f"{agent.num_skills} skills from {starts} starts; to see them: seads report {options.run}")
+    print(f"{agent.num_skills} skills from {starts} starts; seads report {options.run} shows them")
     return found
 
 
