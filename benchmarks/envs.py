@@ -1,8 +1,11 @@
 """How fast environments step, as ratios within one run; prints one JSON object.
 
-Random actions, 32 rows, resets included. The two sides of a comparison take turns for several
-rounds and the median of the rounds' ratios counts, so that a busy machine slows both alike.
-A ratio is given in wall-clock time and in CPU time (all threads of the process together).
+Random actions, 32 rows, resets included; actions and seeds are drawn beforehand. The two sides
+of a comparison take turns for several rounds and the median of the rounds' ratios counts, so
+that a busy machine slows both alike. A ratio is given in wall-clock time and in CPU time (all
+threads of the process together). Each comparison says which one its target is set for: CPU
+time where both sides run on one thread, so that other programs do not blur it, and wall-clock
+time where two threads are the point (jaco); that one needs two idle cores to mean anything.
 
 cursor   the batch against a Python loop over 32 single Gymnasium environments, and over
          32 batches of one (no Gymnasium on either side)
@@ -45,16 +48,16 @@ def batch(name: str, rows: int, **options: Any) -> Run:
     env.reset(streams.row_seeds(0, rows))
     low, high = np.array(env.spec.action_low), np.array(env.spec.action_high)
     actions = np.random.default_rng(0).uniform(low, high, (64, rows, len(low)))
-    episode = 0
+    seeds = streams.row_seeds(0, 1024 * rows).reshape(1024, rows)
+    clock = 0
 
     def run(env_steps: int) -> None:
-        nonlocal episode
-        for step in range(env_steps // rows):
-            done = env.step(actions[step % 64]).done
-            if done.any():
-                ended = np.flatnonzero(done)
-                episode += 1
-                env.reset(streams.row_seeds(episode, len(ended)), ended)
+        nonlocal clock
+        for _ in range(env_steps // rows):
+            clock += 1
+            ended = env.step(actions[clock % 64]).done.nonzero()[0]
+            if len(ended):
+                env.reset(seeds[clock % 1024, ended], ended)
 
     return run
 

@@ -7,6 +7,8 @@ The hash is the SplitMix64 finaliser over a Weyl sequence.
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import numpy as np
 from jaxtyping import Float, UInt64
 
@@ -15,25 +17,31 @@ _GOLDEN = np.array(0x9E3779B97F4A7C15, np.uint64)
 _MIX_1 = np.array(0xBF58476D1CE4E5B9, np.uint64)
 _MIX_2 = np.array(0x94D049BB133111EB, np.uint64)
 _SHIFT_1, _SHIFT_2, _SHIFT_3 = (np.array(bits, np.uint64) for bits in (30, 27, 31))
+_TO_53_BITS, _STEP_OF_53_BITS = np.array(11, np.uint64), np.array(2.0**-53)
 
 
 def mix(values: UInt64[np.ndarray, "*shape"]) -> UInt64[np.ndarray, "*shape"]:
     """Scramble 64-bit integers so that neighbours become unrelated (a bijection)."""
     mixed = values + _GOLDEN  # a new array, so that the rest may work in place
-    mixed ^= mixed >> _SHIFT_1
+    shifted = mixed >> _SHIFT_1
+    mixed ^= shifted
     mixed *= _MIX_1
-    mixed ^= mixed >> _SHIFT_2
+    mixed ^= np.right_shift(mixed, _SHIFT_2, shifted)
     mixed *= _MIX_2
-    mixed ^= mixed >> _SHIFT_3
+    mixed ^= np.right_shift(mixed, _SHIFT_3, shifted)
     return mixed
 
 
 def fork(
-    seeds: UInt64[np.ndarray, "rows"], label: int | UInt64[np.ndarray, "rows"]
-) -> UInt64[np.ndarray, "rows"]:
-    """New seeds, unrelated to the given ones, one for each (seed, label)."""
+    seeds: UInt64[np.ndarray, "rows"], label: int | UInt64[np.ndarray, "*labels"]
+) -> UInt64[np.ndarray, "*shape"]:
+    """New seeds, unrelated to the given ones, one for each (seed, label).
+
+    An array of labels is broadcast against the seeds: one label a row, or of shape
+    (labels, 1) for several streams of every row at the price of one.
+    """
     # only the seed is mixed first: were both, (3, 7) and (7, 3) would give the same stream
-    return mix(mix(seeds) ^ np.asarray(label, np.uint64).reshape(-1))
+    return mix(mix(seeds) ^ np.asarray(label, np.uint64))
 
 
 def row_seeds(seed: int, rows: int, *labels: int) -> UInt64[np.ndarray, "rows"]:
@@ -44,7 +52,13 @@ def row_seeds(seed: int, rows: int, *labels: int) -> UInt64[np.ndarray, "rows"]:
     return fork(np.repeat(root, rows), np.arange(rows, dtype=np.uint64))
 
 
-def uniforms(seeds: UInt64[np.ndarray, "rows"], count: int) -> Float[np.ndarray, "rows count"]:
+def uniforms(seeds: UInt64[np.ndarray, "*rows"], count: int) -> Float[np.ndarray, "*rows count"]:
     """`count` uniform numbers in [0, 1) for each seed; fork the seeds for independent draws."""
-    steps = _GOLDEN * np.arange(1, count + 1, dtype=np.uint64)
-    return (mix(mix(seeds)[:, None] + steps) >> np.uint64(11)) * 2.0**-53
+    drawn = mix(mix(seeds)[..., None] + _weyl(count))
+    drawn >>= _TO_53_BITS
+    return drawn * _STEP_OF_53_BITS
+
+
+@lru_cache
+def _weyl(count: int) -> UInt64[np.ndarray, "count"]:
+    return _GOLDEN * np.arange(1, count + 1, dtype=np.uint64)

@@ -9,6 +9,10 @@ from jaxtyping import Float, Float32, Int
 
 PUSH_THRESHOLD = 0.6
 
+# Arrays rather than numbers: numpy converts a number anew in every operation.
+_LOW, _HIGH, _THRESHOLD, _NOWHERE = (np.array(x) for x in (0.0, 1.0, PUSH_THRESHOLD, np.nan))
+_ONE, _TWO = np.array(1, np.float32), np.array(2, np.float32)
+
 
 class Cursor:
     """A batch of points in the unit square; the body's state is (x, y).
@@ -46,16 +50,17 @@ class Cursor:
     def step(
         self, rows: Int[np.ndarray, "picked"], actions: Float[np.ndarray, "picked act"]
     ) -> Float[np.ndarray, "picked 2"]:
-        position = self._position[rows] + actions[:, :2]
+        position = self._position.take(rows, axis=0)
+        position += actions[:, :2]
         # np.clip costs several times as much as these two on a small batch.
-        np.maximum(position, 0.0, out=position)
-        np.minimum(position, 1.0, out=position)
+        np.maximum(position, _LOW, out=position)
+        np.minimum(position, _HIGH, out=position)
         self._position[rows] = position
-        return np.where(actions[:, 2:] > PUSH_THRESHOLD, position, np.nan)
+        return np.where(actions[:, 2:] > _THRESHOLD, position, _NOWHERE)
 
     def observe(self, rows: Int[np.ndarray, "picked"]) -> Float32[np.ndarray, "picked obs"]:
-        position = self._position[rows].astype(np.float32)
-        return position * 2 - 1 if self._scaled else position
+        position = self._position.take(rows, axis=0).astype(np.float32)
+        return position * _TWO - _ONE if self._scaled else position
 
     def pose(self, row: int) -> Float[np.ndarray, "2"]:
         """The cursor's (x, y) on the board."""

@@ -10,14 +10,16 @@ from jaxtyping import Bool, Float, Float32, Int, UInt8
 from seads import streams
 from seads.envs.interface import EnvSpec, Manipulator, Step
 from seads.envs.requests import check_actions, check_rows, check_seeds, check_symbols
-from seads.games.game import NO_MOVE, Game, Split
+from seads.games.game import DRAW, NO_MOVE, Game, Split
 
 Mode = Literal["skill", "task"]
 
 # What a row's seed is used for; each purpose has its own stream, and each move one of its own.
-# Games set their own draws apart.
-_START = 1
+_START = np.array([[1], [DRAW]], np.uint64)  # of the body, and of the board
 _AFTER_MOVE = np.uint64(2**32)
+
+# Arrays rather than numbers: numpy converts a number anew in every operation.
+_ONE, _STEP, _NO_MOVE = np.array(1.0), np.array(1), np.array(NO_MOVE)
 
 
 class EmbeddedEnv:
@@ -52,6 +54,8 @@ class EmbeddedEnv:
         self.num_envs = num_envs
         self._closed = False
         self.depths = depths
+        self._lowest_depth = np.array(depths[0])
+        self._num_depths = np.array(float(depths[1] - depths[0] + 1))
         self.split: Split = split
         self.spec = EnvSpec(
             name=name,
@@ -65,12 +69,14 @@ class EmbeddedEnv:
         self._low = np.array(manipulator.action_low)
         self._high = np.array(manipulator.action_high)
         self._everything = np.arange(num_envs)
-        self._body = slice(0, manipulator.observation_size)
-        self._symbol = slice(manipulator.observation_size, -1)
 
         self._boards = np.tile(game.goal, (num_envs, 1))
-        self._bits = game.to_bits(self._boards)
         self._observation = np.zeros((num_envs, self.spec.observation_size), np.float32)
+        # Its three parts, as views: an index of rows alone is the fastest way to write to some.
+        self._body_size = manipulator.observation_size
+        self._seen_body = self._observation[:, : self._body_size]
+        self._seen_symbol = self._observation[:, self._body_size : -1]
+        self._seen_time = self._observation[:, -1]
         self._seeds = np.zeros(num_envs, np.uint64)
         self._moves_made = np.zeros(num_envs, np.uint64)
         self._depths_drawn = np.full(num_envs, -1)
@@ -82,6 +88,7 @@ class EmbeddedEnv:
         self._truncated = np.zeros(num_envs, bool)
         self._move = np.full(num_envs, NO_MOVE)
         self._touch = np.full((num_envs, 2), np.nan)
+        self._no_reward = np.zeros(num_envs, np.float32)
         self.set_mode(mode)
 
     def set_mode(self, mode: Mode) -> None:
@@ -89,6 +96,7 @@ class EmbeddedEnv:
         if mode not in ("skill", "task"):
             raise ValueError(f"unknown mode {mode!r}; choose from skill, task")
         self.mode: Mode = mode
+        self._limit[:] = self.spec.step_limit  # times the depth of a task, which a reset draws
         self._started[:] = False
         self._running[:] = False
 
@@ -100,12 +108,13 @@ class EmbeddedEnv:
     ) -> Float32[np.ndarray, "rows obs"]:
         rows = check_rows(rows, self._everything)
         seeds = check_seeds(seeds, rows)
-        # One draw for all: the first number is for the depth, the others are for the pose.
-        start = streams.uniforms(streams.fork(seeds, _START), 1 + self.manipulator.num_uniforms)
+        # The body's first number is for the depth, the others are for the pose.
+        count = 1 + self.manipulator.num_uniforms
+        start, board = streams.uniforms(streams.fork(seeds, _START), count)
         if symbols is None:
-            low, high = self.depths
-            depths = low + (start[:, 0] * (high - low + 1)).astype(np.int64)
-            boards = self.game.draw(depths, self.split, seeds)
+            depths = (start[:, 0] * self._num_depths).astype(np.int64)
+            depths += self._lowest_depth
+            boards = self.game.draw(depths, self.split, seeds, board[:, 0])
         else:
             boards = self.game.from_bits(check_symbols(symbols, rows, self.spec.num_bits))
             depths = np.full(len(rows), -1)
@@ -115,9 +124,8 @@ class EmbeddedEnv:
         self._moves_made[rows] = 0
         self._depths_drawn[rows] = depths
         self._boards[rows] = boards
-        self._bits[rows] = self.game.to_bits(boards)
-        limit = self.spec.step_limit
-        self._limit[rows] = limit * depths if self.mode == "task" else limit
+        if self.mode == "task":
+            self._limit[rows] = self.spec.step_limit * depths
         self._started[rows] = True
         self.manipulator.reset(rows, start[:, 1:])
         return self._begin(rows)
@@ -141,8 +149,7 @@ class EmbeddedEnv:
         rows = check_rows(rows, self._everything)
         boards = self.game.from_bits(check_symbols(symbols, rows, self.spec.num_bits))
         self._boards[rows] = boards
-        self._bits[rows] = self.game.to_bits(boards)
-        self._observation[rows, self._symbol] = self._bits[rows]
+        self._seen_symbol[rows] = self.game.to_bits(boards)
         return self._observation.copy()
 
     def step(
@@ -158,13 +165,12 @@ class EmbeddedEnv:
         touch = self.manipulator.step(rows, actions)
         move = self.game.move_at(touch, self._boards[at])
         changed = self._play(rows, move)
-        clock = self._clock[at] + 1
-        limit = self._limit[at]
+        self._clock[at] += _STEP
+        clock, limit = self._clock[at], self._limit[at]
         task = self.mode == "task"
         terminated = (self._boards[at] == self.game.goal).all(axis=1) if task else changed
         truncated = (clock >= limit) & ~terminated
         running = ~(terminated | truncated)
-        self._clock[at] = clock
         self._terminated[at] = terminated
         self._truncated[at] = truncated
         self._running[at] = running
@@ -172,15 +178,16 @@ class EmbeddedEnv:
         self._touch[at] = touch
         if task:
             self._after_move(rows[changed & running])
-        self._observation[at, self._body] = self.manipulator.observe(rows)
-        self._observation[at, -1] = 1.0 - clock / limit
-        solved = self._terminated if task else np.zeros(self.num_envs)
+        symbol = self.game.to_bits(self._boards)
+        self._seen_body[at] = self.manipulator.observe(rows)
+        self._seen_symbol[:] = symbol
+        self._seen_time[at] = _ONE - clock / limit
         return Step(
             observation=self._observation.copy(),
-            symbol=self._bits.copy(),
+            symbol=symbol,
             terminated=self._terminated.copy(),
             truncated=self._truncated.copy(),
-            reward=solved.astype(np.float32),
+            reward=self._terminated.astype(np.float32) if task else self._no_reward.copy(),
             move=self._move.copy(),
         )
 
@@ -188,17 +195,15 @@ class EmbeddedEnv:
         self, rows: Int[np.ndarray, "picked"], move: Int[np.ndarray, "picked"]
     ) -> Bool[np.ndarray, "picked"]:
         """Make the moves on the boards; which rows' symbols that changed."""
-        changed = move != NO_MOVE
+        changed = move != _NO_MOVE
         moved = changed.nonzero()[0]
         if len(moved) == 0:
             return changed
-        rows = rows[moved]
-        boards = self.game.play(self._boards[rows], move[moved])
-        bits = self.game.to_bits(boards)
-        changed[moved] = (bits != self._bits[rows]).any(axis=1)
+        rows = rows.take(moved)
+        before = self._boards.take(rows, axis=0)
+        boards = self.game.play(before, move.take(moved))
+        changed[moved] = np.logical_or.reduce(boards != before, axis=1)
         self._boards[rows] = boards
-        self._bits[rows] = bits
-        self._observation[rows, self._symbol] = bits
         return changed
 
     def _after_move(self, rows: Int[np.ndarray, "picked"]) -> None:
@@ -214,11 +219,12 @@ class EmbeddedEnv:
         self._clock[rows] = 0
         self._terminated[rows] = False
         self._truncated[rows] = False
-        self._move[rows] = NO_MOVE
-        self._touch[rows] = np.nan
-        self._observation[rows, self._body] = self.manipulator.observe(rows)
-        self._observation[rows, self._symbol] = self._bits[rows]
-        self._observation[rows, -1] = 1.0
+        self._move[rows] = _NO_MOVE
+        seen = np.empty((len(rows), self.spec.observation_size), np.float32)
+        seen[:, : self._body_size] = self.manipulator.observe(rows)
+        seen[:, self._body_size : -1] = self.game.to_bits(self._boards.take(rows, axis=0))
+        seen[:, -1] = 1.0
+        self._observation[rows] = seen
         return self._observation.copy()
 
     def _task_depths(
@@ -235,7 +241,7 @@ class EmbeddedEnv:
 
     @property
     def symbols(self) -> Bool[np.ndarray, "rows bits"]:
-        return self._bits.copy()
+        return self.game.to_bits(self._boards)
 
     @property
     def boards(self) -> UInt8[np.ndarray, "rows fields"]:
@@ -250,7 +256,7 @@ class EmbeddedEnv:
     @property
     def touch(self) -> Float[np.ndarray, "rows 2"]:
         """The board point each row touched in its last step, NaN if none."""
-        return self._touch.copy()
+        return np.where(self._clock[:, None] > 0, self._touch, np.nan)
 
     def close(self) -> None:
         """Free the body's physics; closing again does nothing."""

@@ -17,15 +17,22 @@ BOARD_HALF_WIDTH = 0.15  # paper S.7.2: the board spans [-0.15, 0.15] in x and y
 ACTION_REPEAT = 2  # paper S.7.2: 0.02 s of simulation, twice for each action
 _TIME = 1  # the physics state is (time, two joint angles, two joint velocities)
 
+# Arrays rather than numbers: numpy converts a number anew in every operation.
+_LOW, _HIGH, _THRESHOLD = np.array(0.0), np.array(1.0), np.array(PUSH_THRESHOLD)
+_BOARD_HALF_WIDTH, _BOARD_WIDTH = np.array(BOARD_HALF_WIDTH), np.array(2 * BOARD_HALF_WIDTH)
+_VELOCITY_SCALE = np.array(0.1)
+
 
 def load_model() -> mujoco.MjModel:
-    """The suite's reacher, without its target; read as a file because importing it needs OpenGL."""
+    """The suite's reacher alone; read as a file because importing it needs OpenGL."""
     package = importlib.util.find_spec("dm_control")
     if package is None or not package.submodule_search_locations:
         raise ImportError("the reacher needs dm_control, which brings its model")
     path = Path(package.submodule_search_locations[0]) / "suite" / "reacher.xml"
     spec = mujoco.MjSpec.from_file(str(path))
-    spec.delete(spec.geom("target"))
+    # The target, the floor and the walls only cost time: nothing can touch them.
+    for geom in spec.worldbody.geoms:
+        spec.delete(geom)
     model = spec.compile()
     # One arm is one island: looking for others costs 6 % and changes no bit.
     model.opt.disableflags |= int(mujoco.mjtDisableBit.mjDSBL_ISLAND)
@@ -63,8 +70,7 @@ class Reacher:
         self.model = load_model()
         self._scaled = observation == "scaled"
         self.observation_size = 6 if self._scaled else 4
-        self._upper_arm = float(self.model.body("hand").pos[0])
-        self._forearm = float(self.model.body("finger").pos[0])
+        self._lengths = np.array([self.model.body(name).pos[0] for name in ("hand", "finger")])
         self._state = np.zeros((num_envs, 5))
         self._rollout = Rollout(nthread=threads)
         self._scratch = [mujoco.MjData(self.model) for _ in range(max(threads, 1))]
@@ -73,8 +79,9 @@ class Reacher:
         self, rows: Int[np.ndarray, "picked"], uniforms: Float[np.ndarray, "picked n"]
     ) -> None:
         """Both joints uniform in [0, 2 pi) (paper S.7.2), so the wrist may start past its limit."""
-        self._state[rows] = 0.0
-        self._state[rows, _TIME : _TIME + 2] = 2 * np.pi * uniforms
+        start = np.zeros((len(rows), 5))
+        start[:, _TIME : _TIME + 2] = 2 * np.pi * uniforms
+        self._state[rows] = start
 
     def after_move(
         self, rows: Int[np.ndarray, "picked"], uniforms: Float[np.ndarray, "picked n"]
@@ -103,33 +110,38 @@ class Reacher:
         )
         state = states[:, -1]
         self._state[rows] = state
-        point = (self._finger(state[:, 1], state[:, 2]) + BOARD_HALF_WIDTH) / (2 * BOARD_HALF_WIDTH)
-        touching = (
-            (actions[:, 2] > PUSH_THRESHOLD)
-            & (point >= 0.0).all(axis=1)
-            & (point <= 1.0).all(axis=1)
-        )
-        return np.where(touching[:, None], point, np.nan)
+        touched = np.empty((count, 2))
+        touched.fill(np.nan)
+        pushing = (actions[:, 2] > _THRESHOLD).nonzero()[0]
+        point = self._finger(state[:, 1:3].take(pushing, axis=0))
+        point += _BOARD_HALF_WIDTH
+        point /= _BOARD_WIDTH
+        inside = (point >= _LOW) & (point <= _HIGH)
+        on_board = inside[:, 0] & inside[:, 1]
+        touched[pushing[on_board]] = point[on_board]
+        return touched
 
-    def _finger(
-        self, shoulder: Float[np.ndarray, "picked"], wrist: Float[np.ndarray, "picked"]
-    ) -> Float[np.ndarray, "picked 2"]:
-        # Fresh contiguous arrays: numpy may take another, differently rounded path for strided
-        # ones, and a row's numbers must not depend on the size of the batch.
-        first = shoulder.copy()
-        both = shoulder + wrist
-        x = self._upper_arm * np.cos(first) + self._forearm * np.cos(both)
-        y = self._upper_arm * np.sin(first) + self._forearm * np.sin(both)
-        return np.stack([x, y], axis=1)
+    def _finger(self, angles: Float[np.ndarray, "picked 2"]) -> Float[np.ndarray, "picked 2"]:
+        """The finger's (x, y): the two links, each turned by the joints up to it."""
+        # Sines and cosines of fresh contiguous arrays: numpy may take another, differently
+        # rounded path for strided ones, and a row must not depend on the size of the batch.
+        turned = np.add.accumulate(angles, axis=1)
+        links = np.empty((2, *angles.shape))
+        np.cos(turned, out=links[0])
+        np.sin(turned, out=links[1])
+        links *= self._lengths
+        return (links[..., 0] + links[..., 1]).T
 
     def observe(self, rows: Int[np.ndarray, "picked"]) -> Float32[np.ndarray, "picked obs"]:
-        state = self._state[rows]
+        state = self._state.take(rows, axis=0)
         if not self._scaled:
             return state[:, _TIME:].astype(np.float32)
         angles = state[:, 1:3].copy()
-        return np.concatenate(
-            [np.cos(angles), np.sin(angles), 0.1 * state[:, 3:5]], axis=1, dtype=np.float32
-        )
+        seen = np.empty((len(rows), 6), np.float32)
+        seen[:, 0:2] = np.cos(angles)
+        seen[:, 2:4] = np.sin(angles)
+        seen[:, 4:6] = _VELOCITY_SCALE * state[:, 3:5]
+        return seen
 
     def pose(self, row: int) -> Any:
         """The joint angles (shoulder, wrist), for `model`."""

@@ -1,6 +1,7 @@
 """What a caller asks of a batched environment, checked before anything changes.
 
 Arguments are arrays of any shape and type here: finding the wrong ones is the purpose.
+Every step passes through: `np.count_nonzero` takes a quarter of the time of `any` and `all`.
 """
 
 from __future__ import annotations
@@ -25,11 +26,16 @@ def check_rows(
         )
     if given.size == 0:
         return everything[:0]
-    given = given.astype(np.int64)
+    given = given.astype(np.int64, copy=False)
+    ascending = np.count_nonzero(given[1:] > given[:-1]) == len(given) - 1
+    if ascending and given[0] >= 0 and given[-1] < len(everything):
+        return given  # the usual case, told by one comparison
     outside = given.view(np.uint64) >= len(everything)  # a negative number is a huge one there
-    if outside.any():
+    if np.count_nonzero(outside):
         raise ValueError(f"row {given[outside][0]} is not in 0..{len(everything) - 1}")
-    if np.bincount(given).max() > 1:
+    named = np.zeros(len(everything), bool)
+    named[given] = True
+    if np.count_nonzero(named) < len(given):
         raise ValueError(f"rows {given.tolist()} name a row twice")
     return given
 
@@ -43,7 +49,7 @@ def check_seeds(seeds: np.ndarray, rows: Int[np.ndarray, "picked"]) -> UInt64[np
         given.dtype.kind not in "iu" or (given.dtype.kind == "i" and given.min() < 0)
     ):
         raise ValueError(f"seeds must be integers in 0..2**64-1, not {given.tolist()[:5]}")
-    return given.astype(np.uint64)
+    return given.astype(np.uint64, copy=False)
 
 
 def check_symbols(
@@ -73,22 +79,36 @@ def check_actions(
     if given.dtype.kind not in "fiu":
         raise ValueError(f"actions must be real numbers, not {given.dtype}")
     if active is None:
-        if not running.all():
+        if np.count_nonzero(running) < len(running):
             raise ValueError(_not_running(int(np.argmin(running))))
         rows = everything
-        picked = given.astype(np.float64)
+        picked = given.astype(np.float64, copy=False)
     else:
         active = np.asarray(active)
         if active.shape != running.shape or active.dtype != np.bool_:
             raise ValueError(
                 f"active is {active.dtype} {active.shape}; expected bool {running.shape}"
             )
-        if (active & ~running).any():
-            raise ValueError(_not_running(int(np.argmax(active & ~running))))
+        idle = active & ~running
+        if np.count_nonzero(idle):
+            raise ValueError(_not_running(int(np.argmax(idle))))
         rows = np.flatnonzero(active)
-        picked = given[rows].astype(np.float64)
+        picked = given[rows].astype(np.float64, copy=False)
     clipped = np.minimum(np.maximum(picked, low), high)
-    # A NaN stays NaN in the clipped array, so it fails this test too.
+    # A NaN stays NaN in the clipped array, so it differs from itself here.
+    if np.count_nonzero(clipped == picked) < picked.size:
+        _check_bounds(rows, picked, clipped, low, high)
+    return rows, clipped
+
+
+def _check_bounds(
+    rows: Int[np.ndarray, "picked"],
+    picked: Float[np.ndarray, "picked act"],
+    clipped: Float[np.ndarray, "picked act"],
+    low: Float[np.ndarray, "act"],
+    high: Float[np.ndarray, "act"],
+) -> None:
+    """Raises if an action was clipped by more than rounding explains."""
     good = np.abs(picked - clipped) <= _ROUNDING
     if not good.all():
         row, column = np.argwhere(~good)[0]
@@ -96,7 +116,6 @@ def check_actions(
             f"row {rows[row]}: action[{column}] is {picked[row, column]}; "
             f"allowed is [{low[column]}, {high[column]}]"
         )
-    return rows, clipped
 
 
 def _not_running(row: int) -> str:

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from jaxtyping import Bool, Int, Integer, Shaped, UInt64
+from jaxtyping import Bool, Float, Int, Integer, Shaped, UInt64
 
-from seads.games.game import NO_MOVE, Boards, Game, Split
+from seads.games.game import DRAW, NO_MOVE, Boards, Game, Split
 from seads.games.validation import check_draw, check_split
 from seads.streams import fork, uniforms
-
-_DRAW = int.from_bytes(b"board")
-"""The label that sets these draws apart from all others made with the same seed."""
 
 # A board falls into a split with probability 1/3 or 2/3: a set that was missed this often is empty.
 _ATTEMPTS = 500
@@ -36,7 +33,12 @@ class BoardSets:
         self._counts = {"train": counts[:, 0], "test": counts[:, 1], "all": counts.sum(1)}
         ends = np.cumsum(counts)
         first = (ends - counts.reshape(-1)).reshape(-1, 2)
-        self._starts = {"train": first[:, 0], "test": first[:, 1], "all": first[:, 0]}
+        starts = {"train": first[:, 0], "test": first[:, 1], "all": first[:, 0]}
+        # (start, count) of each depth's slice, between two empty ones
+        self._slices = {
+            split: np.pad(np.stack([starts[split], self._counts[split]], axis=1), ((1, 1), (0, 0)))
+            for split in starts
+        }
 
     @property
     def max_depth(self) -> int:
@@ -49,25 +51,29 @@ class BoardSets:
         return {depth: int(count) for depth, count in enumerate(self._counts[split])}
 
     def draw(
-        self, depths: Int[np.ndarray, "rows"], split: Split, seeds: UInt64[np.ndarray, "rows"]
+        self,
+        depths: Int[np.ndarray, "rows"],
+        split: Split,
+        seeds: UInt64[np.ndarray, "rows"],
+        chances: Float[np.ndarray, "rows"] | None = None,
     ) -> Shaped[np.ndarray, "rows ..."]:
         """A board per row, uniform over those of the row's depth and split."""
         check_split(split)
         check_draw(depths, seeds)
         if not depths.size:
             return self._boards[:0]
-        all_counts = self._counts[split]
-        inside = depths.min() >= 0 and depths.max() < len(all_counts)
-        counts = all_counts[depths] if inside else np.zeros(1, np.int64)
-        if not counts.all():
-            allowed = np.flatnonzero(all_counts)
-            wrong = depths[~np.isin(depths, allowed)][0]
+        # a depth out of range is clipped to one of the empty sets at both ends
+        starts, counts = self._slices[split].take(depths + 1, axis=0, mode="clip").T
+        if np.count_nonzero(counts) < len(counts):
+            allowed = np.flatnonzero(self._counts[split])
+            wrong = depths[counts == 0][0]
             choices = ", ".join(map(str, allowed)) or "none"
             raise ValueError(
                 f"no board in split {split!r} has solution depth {wrong}; choose from {choices}"
             )
-        picked = (uniforms(fork(seeds, _DRAW), 1)[:, 0] * counts).astype(np.int64)
-        return self._boards[self._starts[split][depths] + picked]
+        if chances is None:
+            chances = uniforms(fork(seeds, DRAW), 1)[:, 0]
+        return self._boards[starts + (chances * counts).astype(np.int64)]
 
 
 def draw_by_moves(
@@ -87,7 +93,7 @@ def draw_by_moves(
         )
     boards = np.tile(game.goal, (len(depths), 1))
     rows = np.arange(len(depths))
-    seeds = fork(seeds, _DRAW)
+    seeds = fork(seeds, DRAW)
     for attempt in range(_ATTEMPTS):
         if not rows.size:
             return boards

@@ -6,11 +6,13 @@ from abc import ABC, abstractmethod
 from typing import Literal
 
 import numpy as np
-from jaxtyping import Bool, Float, Int, UInt8
+from jaxtyping import Bool, Float, Int, UInt8, UInt64
 
 Split = Literal["train", "test", "all"]
 Boards = UInt8[np.ndarray, "rows fields"]
 NO_MOVE = -1
+DRAW = int.from_bytes(b"board")
+"""The label that sets the draw of a start board apart from all others made with the same seed."""
 
 
 class Game(ABC):
@@ -60,11 +62,14 @@ class Game(ABC):
         self,
         depths: Int[np.ndarray, "rows"],
         split: Split,
-        seeds: np.ndarray,
+        seeds: UInt64[np.ndarray, "rows"],
+        chances: Float[np.ndarray, "rows"] | None = None,
     ) -> Boards:
         """A board per row of the given solution depth and split, a pure function of the row's seed.
 
         Uniform over that set where depths are exact, else by `depth` distinct random moves.
+        Who has the first uniform number of each row's stream `DRAW` already may pass it as
+        `chances`; the boards are the same.
         """
 
     @abstractmethod

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from jaxtyping import Bool, Float, Int, UInt8
+from jaxtyping import Bool, Float, Int, UInt8, UInt64
 
 from seads.games.drawing import BoardSets, draw_by_moves
 from seads.games.game import NO_MOVE, Boards, Game, Split
@@ -13,8 +13,10 @@ from seads.games.text import grid_rows, read_fields
 from seads.games.validation import check_move, check_moves, check_size, check_split, check_values
 
 _LARGEST = 64
-_EDGE = 1e-9
+_LITTLE_ENDIAN = np.dtype("<u4")
+_EDGE = np.array(1e-9)
 """Points this close to a tile's edge are on the tile: rounding must not open cracks."""
+_NEAR_EDGE, _FIRST_TILE = np.array(-_EDGE), np.array(0.0)
 _SYMBOLS = {"0": 0, ".": 0, "1": 1, "#": 1}
 
 
@@ -59,25 +61,31 @@ class LightsOut(Game):
         self.half_fields = half_fields
         self.tile_width = min(float(tile_width), widest)
         leftover = max(0.0, 1.0 - self.size * self.tile_width)
-        self._pitch = self.tile_width + relative_spacing * leftover / (self.size - 1)
-        self._margin = (1.0 - relative_spacing) * leftover / 2
+        # arrays rather than numbers: numpy converts a number anew at every step of an environment
+        self._pitch = np.array(self.tile_width + relative_spacing * leftover / (self.size - 1))
+        self._margin = np.array((1.0 - relative_spacing) * leftover / 2)
+        self._field_of_tile = np.array([1.0, self.size])
+        self._last_tile = np.array(self.size - 1.0)
+        self._far_edge = np.array(self.tile_width + _EDGE)
         # the last row is empty: it is what NO_MOVE = -1 picks
         self._effects = np.pad(press_effects(self.size), ((0, 1), (0, 0)))
         self._split_hash = SplitHash(self.num_fields, 2)
 
     def play(self, boards: Boards, moves: Int[np.ndarray, "rows"]) -> Boards:
         check_moves(moves, self.num_moves)
-        return boards ^ self._effects[moves]
+        return boards ^ self._effects.take(moves, axis=0)
 
     def move_at(
         self, points: Float[np.ndarray, "rows 2"], boards: Boards
     ) -> Int[np.ndarray, "rows"]:
-        # NaN, no touch at all, becomes a point off the board
-        offset = np.where(np.isfinite(points), points, -1.0) - self._margin
-        tile = np.clip(np.floor(offset / self._pitch + _EDGE), 0, self.size - 1)
+        offset = points - self._margin
+        # fmax and fmin, unlike clip, turn NaN (no touch at all) into a tile, which it is not within
+        tile = np.floor(offset / self._pitch + _EDGE)
+        tile = np.fmin(np.fmax(tile, _FIRST_TILE), self._last_tile)
         within = offset - tile * self._pitch
-        on_tile = ((within >= -_EDGE) & (within <= self.tile_width + _EDGE)).all(axis=1)
-        fields = (tile[:, 1] * self.size + tile[:, 0]).astype(np.int64)
+        inside = (within >= _NEAR_EDGE) & (within <= self._far_edge)
+        on_tile = inside[:, 0] & inside[:, 1]
+        fields = (tile @ self._field_of_tile).astype(np.int64)
         if self.half_fields:
             upper = within[:, 1] < self.tile_width / 2
             lit = boards[np.arange(len(boards)), fields] == 1
@@ -90,8 +98,8 @@ class LightsOut(Game):
         """The middle of the move's tile; with half fields and a board, of the half that acts."""
         check_move(move, self.num_moves)
         row, column = divmod(move, self.size)
-        x = self._margin + column * self._pitch + self.tile_width / 2
-        y = self._margin + row * self._pitch + self.tile_width / 2
+        x = float(self._margin + column * self._pitch + self.tile_width / 2)
+        y = float(self._margin + row * self._pitch + self.tile_width / 2)
         if self.half_fields and board is not None:
             y += self.tile_width / 4 * (1 if board[move] else -1)
         return x, y
@@ -106,12 +114,18 @@ class LightsOut(Game):
     def in_split(self, boards: Boards, split: Split) -> Bool[np.ndarray, "rows"]:
         return self._split_hash.in_split(boards, split)
 
-    def draw(self, depths: Int[np.ndarray, "rows"], split: Split, seeds: np.ndarray) -> Boards:
+    def draw(
+        self,
+        depths: Int[np.ndarray, "rows"],
+        split: Split,
+        seeds: UInt64[np.ndarray, "rows"],
+        chances: Float[np.ndarray, "rows"] | None = None,
+    ) -> Boards:
         if self.size > LARGEST_EXACT:
             return draw_by_moves(self, depths, split, seeds)
-        codes = self._board_sets().draw(depths, split, seeds)
-        shifts = np.arange(self.num_fields, dtype=np.uint32)
-        return ((codes[:, None] >> shifts) & np.uint32(1)).astype(np.uint8)
+        codes = self._board_sets().draw(depths, split, seeds, chances)
+        octets = codes.astype(_LITTLE_ENDIAN, copy=False).view(np.uint8).reshape(-1, 4)
+        return np.unpackbits(octets, axis=1, count=self.num_fields, bitorder="little")
 
     def depth(self, boards: Boards) -> Int[np.ndarray, "rows"]:
         check_values(boards, self.num_fields, 2)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from jaxtyping import Bool, Float, Int, UInt8
+from jaxtyping import Bool, Float, Int, UInt8, UInt64
 
 from seads.games.drawing import draw_by_moves
 from seads.games.game import NO_MOVE, Boards, Game, Split
@@ -53,14 +53,15 @@ class TileSwap(Game):
 
     def play(self, boards: Boards, moves: Int[np.ndarray, "rows"]) -> Boards:
         check_moves(moves, self.num_moves)
-        return np.take_along_axis(boards, self._orders[moves], axis=1)
+        return boards[np.arange(len(boards))[:, None], self._orders.take(moves, axis=0)]
 
     def move_at(
         self, points: Float[np.ndarray, "rows 2"], boards: Boards
     ) -> Int[np.ndarray, "rows"]:
         # NaN, no touch at all, becomes a point off the board; no pair's rhombus reaches beyond it
         points = np.where(np.isfinite(points), points, -1.0)
-        distances = abs(points[:, None] - self._middles).sum(axis=2)
+        apart = abs(points[:, None] - self._middles)
+        distances = apart[..., 0] + apart[..., 1]
         nearest = distances.argmin(axis=1)
         close = distances.min(axis=1) <= 0.5 / self.size + _EDGE
         return np.where(close, nearest, NO_MOVE)
@@ -87,10 +88,16 @@ class TileSwap(Game):
     def in_split(self, boards: Boards, split: Split) -> Bool[np.ndarray, "rows"]:
         return self._split_hash.in_split(boards, split)
 
-    def draw(self, depths: Int[np.ndarray, "rows"], split: Split, seeds: np.ndarray) -> Boards:
+    def draw(
+        self,
+        depths: Int[np.ndarray, "rows"],
+        split: Split,
+        seeds: UInt64[np.ndarray, "rows"],
+        chances: Float[np.ndarray, "rows"] | None = None,
+    ) -> Boards:
         if self.size > LARGEST_EXACT:
             return draw_by_moves(self, depths, split, seeds)
-        return self._depths().board_sets.draw(depths, split, seeds)
+        return self._depths().board_sets.draw(depths, split, seeds, chances)
 
     def depth(self, boards: Boards) -> Int[np.ndarray, "rows"]:
         """The exact solution depth of each board; up to 3x3, where a table holds all of them."""

@@ -10,6 +10,7 @@ from jaxtyping import Int
 
 from seads.games.game import NO_MOVE, Split
 
+_NO_MOVE = np.array(NO_MOVE)  # numpy converts a number anew in every operation
 SPLITS: tuple[str, ...] = get_args(Split)
 
 
@@ -32,10 +33,11 @@ def check_split(split: str) -> None:
 
 def check_moves(moves: Int[np.ndarray, "rows"], num_moves: int) -> None:
     """Every move is `NO_MOVE` or in range(num_moves)."""
-    if moves.size and not (moves.min() >= NO_MOVE and moves.max() < num_moves):
-        wrong = moves[(moves < NO_MOVE) | (moves >= num_moves)][0]
+    wrong = (moves < _NO_MOVE) | (moves >= num_moves)
+    if np.count_nonzero(wrong):
         raise ValueError(
-            f"move {wrong} does not exist; moves are 0 to {num_moves - 1} ({NO_MOVE} for none)"
+            f"move {moves[wrong][0]} does not exist; "
+            f"moves are 0 to {num_moves - 1} ({NO_MOVE} for none)"
         )
 
 
