@@ -1,11 +1,14 @@
 """Skills with symbolic effects on physically embedded board games, and plans made of them.
 
 The public surface; each name is imported on first use, so that `import seads` stays light.
+The environments' ids are known to Gymnasium as soon as it is imported too, before or after.
 """
 
 from __future__ import annotations
 
-import importlib
+import importlib.util
+import sys
+from importlib.machinery import ModuleSpec
 from typing import Any
 
 __version__ = "0.1.0"
@@ -30,3 +33,32 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     return sorted(__all__)
+
+
+class _GymnasiumWatch:
+    """Registers the environments when somebody imports Gymnasium, and is gone then.
+
+    Gymnasium offers no plugins, and importing it here would cost all who do without it.
+    """
+
+    @classmethod
+    def find_spec(cls, name: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
+        if name != "gymnasium":
+            return None
+        sys.meta_path.remove(cls)
+        spec = importlib.util.find_spec(name)
+        if spec is not None and spec.loader is not None:
+            execute = spec.loader.exec_module
+
+            def execute_and_register(module: Any) -> None:
+                execute(module)
+                importlib.import_module("seads.envs")
+
+            spec.loader.exec_module = execute_and_register  # type: ignore[method-assign]
+        return spec
+
+
+if "gymnasium" in sys.modules:
+    importlib.import_module("seads.envs")
+else:
+    sys.meta_path.insert(0, _GymnasiumWatch)

@@ -36,7 +36,7 @@ def tiny_baseline() -> Callable[..., TrainConfig]:
         kind = KINDS[algorithm]
         names = {field.name for field in dataclasses.fields(kind)}
         agent = {name: changes.pop(name) for name in names & changes.keys()}
-        run = dict(
+        run: dict[str, Any] = dict(
             env="lightsout-cursor-2x2",
             env_steps=1000,
             log_every=1,

@@ -14,8 +14,8 @@ from seads.agent.arrays import read_arrays
 from seads.baselines.agent import is_baseline, load_baseline
 from seads.baselines.tasks import measure
 from seads.cli import main
-from seads.envs.registry import lookup
 from seads.errors import SeadsError
+from seads.evaluation.boards import game_of
 from seads.evaluation.tasks import draw_tasks
 from seads.training import resume, train
 from seads.training.algorithms import make_trainer
@@ -145,7 +145,8 @@ def test_a_baseline_is_loaded_as_it_was_saved(algorithm: str, finished: dict[str
 @BOTH
 def test_the_same_boards_as_seads(algorithm: str, finished: dict[str, Path]) -> None:
     found = measure(load_baseline(finished[algorithm]), None, 4, "test", 3)
-    game = lookup("lightsout-cursor-2x2").make_game()
+    game = game_of("lightsout-cursor-2x2")
+    assert game is not None
     depths, starts, _ = draw_tasks(game, [1, 2, 3], 4, "test", 3)
     boards = [game.canonical(board) for board in game.from_bits(starts)]
     assert [task["board"] for task in found["tasks"]] == boards

@@ -130,7 +130,8 @@ def test_the_three_kinds_of_high_level_transitions() -> None:
 
 def test_nothing_reaches_into_another_episode() -> None:
     low, high = LowReplay(SPEC, 9), HighReplay(SPEC, 9, GOAL, HORIZON)
-    whole, part = {}, {}
+    whole: dict[int, set[tuple]] = {}
+    part: dict[int, set[tuple]] = {}
     for count in (1, 4):  # after four times, both rings have wrapped and hold part of an episode
         for _ in range(count):
             low.append(episodes())

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from seads.baselines.agent import BaselineAgent
 from seads.baselines.settings import HACSettings, SACSettings
 from seads.baselines.tasks import measure
 from seads.training.algorithms import make_trainer
@@ -30,6 +31,9 @@ def test_a_baseline_solves_small_boards(algorithm: str) -> None:
     progress = trainer.begin()
     while progress.env_steps < config.env_steps:
         progress, _ = trainer.epoch(progress)
-    found = measure(trainer.agent(progress, {}), None, 20, "test", 0)
+    agent = trainer.agent(progress, {})
+    assert isinstance(agent, BaselineAgent)
+    found = measure(agent, None, 20, "test", 0)
     trainer.close()
+    print(algorithm, progress.env_steps, found["success"], found["by_depth"])
     assert found["success"] >= 0.9

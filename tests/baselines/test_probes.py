@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -56,7 +58,7 @@ class TwoSwitches:
     def __init__(self, num_envs: int) -> None:
         self.num_envs = num_envs
 
-    def reset(self, seeds: np.ndarray, rows=None, symbols=None) -> np.ndarray:
+    def reset(self, seeds: np.ndarray, rows: Any = None, symbols: Any = None) -> np.ndarray:
         self._bits = np.zeros((self.num_envs, 2), bool)
         self._body = uniforms(seeds, 1)
         self._clock = np.zeros(self.num_envs, np.int64)
@@ -91,15 +93,15 @@ class TwoSwitches:
 
 
 @pytest.fixture(scope="module")
-def solved_switches():
+def solved_switches() -> tuple[Any, ...]:
     """Both levels after learning on the two switches, and their replays."""
-    env = TwoSwitches(32)
+    env: Any = TwoSwitches(32)
     goal = np.array([True, True])
     settings = HACSettings(
         hidden=(32, 32), horizon_low=2, horizon_high=3, alpha_low=0.05, alpha_high=0.001
     )
     horizons = Horizons(settings.horizon_low, settings.horizon_high)
-    state = initial_hierarchy(env.spec, settings, 0)
+    state: Any = initial_hierarchy(env.spec, settings, 0)
     low, high = LowReplay(env.spec, 20_000), HighReplay(env.spec, 20_000, goal, 3)
     rng = np.random.default_rng(0)
     for epoch in range(40):
@@ -121,7 +123,7 @@ def solved_switches():
     return env, state, goal, horizons
 
 
-def test_hac_solves_a_board_of_two_moves(solved_switches) -> None:
+def test_hac_solves_a_board_of_two_moves(solved_switches: tuple[Any, ...]) -> None:
     env, state, goal, horizons = solved_switches
     start = env.reset(row_seeds(1, 32))
     episodes = play(env, start, state.low.policy, state.high.policy, goal, horizons)
@@ -129,7 +131,7 @@ def test_hac_solves_a_board_of_two_moves(solved_switches) -> None:
     assert episodes.lengths[episodes.solved].max() <= 6
 
 
-def test_high_level_values_count_the_subgoals_left(solved_switches) -> None:
+def test_high_level_values_count_the_subgoals_left(solved_switches: tuple[Any, ...]) -> None:
     _, state, _, _ = solved_switches
     ask = np.array([[0.5, 1, 0, 1, 1], [0.5, 0, 0, 1, 1]], np.float32)  # body, board, goal
     good = state.high.critics(ask, np.array([[1, 1], [1, 1]], np.float32)).min(0)
@@ -140,11 +142,13 @@ def test_high_level_values_count_the_subgoals_left(solved_switches) -> None:
     np.testing.assert_allclose(idle, -1, atol=0.5)
 
 
-def test_episodes_of_two_levels_are_consistent(solved_switches) -> None:
+def test_episodes_of_two_levels_are_consistent(solved_switches: tuple[Any, ...]) -> None:
     env, _, goal, horizons = solved_switches
     start = env.reset(row_seeds(2, 32))
     rng = np.random.default_rng(3)
-    fresh = initial_hierarchy(env.spec, HACSettings(hidden=(8,), horizon_low=2, horizon_high=3), 1)
+    fresh: Any = initial_hierarchy(
+        env.spec, HACSettings(hidden=(8,), horizon_low=2, horizon_high=3), 1
+    )
     episodes = play(env, start, fresh.low.policy, fresh.high.policy, goal, horizons, rng, 0.5)
     rows, steps = episodes.begins.shape
     assert steps == episodes.lengths.max()

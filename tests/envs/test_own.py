@@ -9,6 +9,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ import pytest
 
 from seads import streams
 from seads.envs import GymBatch
+from seads.errors import SeadsError
 
 DOC = Path(__file__).parents[2] / "docs" / "own-environment.md"
 
@@ -214,9 +216,13 @@ def test_an_environment_that_ignores_the_symbol_is_found_out() -> None:
         env.reset(streams.row_seeds(0, 2), symbols=np.ones((2, 2), bool))
 
 
+FailingLine = partial(Line, fails="raise")
+DyingLine = partial(Line, fails="die")
+
+
 @pytest.mark.parametrize("vectorise", ["none", "threads", "processes"])
 def test_an_environments_own_error_reaches_the_caller(vectorise: Any) -> None:
-    env = GymBatch(lambda: Line(fails="raise"), intervals, 3, step_limit=5, vectorise=vectorise)
+    env = GymBatch(FailingLine, intervals, 3, step_limit=5, vectorise=vectorise)
     env.reset(streams.row_seeds(0, 3))
     with pytest.raises((KeyError, RuntimeError), match="the belt came off"):
         env.step(np.zeros((3, 1)))
@@ -226,7 +232,7 @@ def test_an_environments_own_error_reaches_the_caller(vectorise: Any) -> None:
 
 
 def test_a_dead_worker_is_reported_and_leaves_nothing_behind() -> None:
-    env = GymBatch(lambda: Line(fails="die"), intervals, 3, step_limit=5, vectorise="processes")
+    env = GymBatch(DyingLine, intervals, 3, step_limit=5, vectorise="processes")
     env.reset(streams.row_seeds(0, 3))
     with pytest.raises(RuntimeError, match=r"worker 0 died \(exit code 3\)"):
         env.step(np.zeros((3, 1)))
@@ -234,16 +240,21 @@ def test_a_dead_worker_is_reported_and_leaves_nothing_behind() -> None:
     assert multiprocessing.active_children() == []
 
 
+def make_in_parent_only() -> gymnasium.Env:
+    if multiprocessing.parent_process() is not None:
+        raise ImportError("no wheels here")
+    return Line()
+
+
 def test_a_worker_that_cannot_start_says_why() -> None:
-    parent = os.getpid()
-
-    def make() -> gymnasium.Env:
-        if os.getpid() != parent:
-            raise ImportError("no wheels here")
-        return Line()
-
     with pytest.raises(RuntimeError, match="no wheels here"):
-        GymBatch(make, intervals, 2, step_limit=5, vectorise="processes")
+        GymBatch(make_in_parent_only, intervals, 2, step_limit=5, vectorise="processes")
+    assert multiprocessing.active_children() == []
+
+
+def test_workers_must_be_able_to_import_what_makes_the_environment() -> None:
+    with pytest.raises(SeadsError, match=r"can import, not .*<lambda>.*top of a module"):
+        GymBatch(lambda: Line(), intervals, 2, step_limit=5, vectorise="processes")
     assert multiprocessing.active_children() == []
 
 

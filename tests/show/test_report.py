@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from sample_runs import write_result, write_run
+from sample_runs import tasks_result, write_result, write_run
 
 from seads import cli
 from seads.errors import SeadsError
@@ -169,6 +169,17 @@ def test_a_baseline_is_reported_beside_ours(runs: list[Path], tmp_path: Path) ->
     assert "<td>sac</td>" in page
     assert ">50.0%<" in page
     assert f"seads evaluate {flat}" not in page
+
+
+def test_other_depths_are_added_to_the_papers(runs: list[Path], tmp_path: Path) -> None:
+    run = write_run(tmp_path / "deep", env=SMALL)
+    deep = {"tasks": tasks_result({6: 0.1, 7: 0.0}, replan=True), "made": "2026-02-01"}
+    write_result(run, "tasks-deep", deep)
+    found = read_run(run).tasks(replan=True)
+    assert found is not None
+    assert list(found["depths"]) == ["6", "7", "1", "2", "3"]
+    assert found["success"] == pytest.approx(0.95)
+    assert read_run(run).success_curve(replan=True) == [(100_000, pytest.approx(0.95))]
 
 
 def test_a_broken_line_at_the_end_is_ignored(tmp_path: Path) -> None:

@@ -93,7 +93,7 @@ def load(source: str | Path) -> Agent:
             for key, value in content.pop("architecture").items()
         }
         if shape["algorithm"] not in MODELS:  # the baselines have no skills, and other cards
-            raise unknown("algorithm with skills", shape["algorithm"], MODELS)
+            raise unknown("algorithm with skills", str(shape["algorithm"]), MODELS)
         architecture = Architecture(**shape)
         env, env_options = content.pop("env"), content.pop("env_options")
     except (json.JSONDecodeError, UnicodeDecodeError, KeyError, TypeError) as error:

@@ -92,9 +92,9 @@ def make_subgoal_policy(
 @eqx.filter_jit
 def propose(
     policy: SubgoalPolicy,
-    states: Float[Array, "rows state"],
-    goals: Float[Array, "rows bits"],
-    noise: Float[Array, "rows bits"],
+    states: Float[np.ndarray, "rows state"],
+    goals: Float[np.ndarray, "rows bits"],
+    noise: Float[np.ndarray, "rows bits"],
 ) -> Array:
     """Rounded subgoals: Bernoulli for logistic noise, the likeliest for none."""
     return policy(jnp.concatenate([states, goals], -1)) + noise > 0

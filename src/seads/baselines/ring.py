@@ -21,7 +21,7 @@ class Ring:
     def __init__(self, capacity: int, columns: Columns) -> None:
         self.capacity = capacity
         self.added = 0
-        self._columns = {
+        self._columns: dict[str, np.ndarray] = {
             # zeros are not backed by memory until they are written
             name: np.zeros((capacity, *shape), dtype)
             for name, (shape, dtype) in columns.items()

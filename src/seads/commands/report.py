@@ -51,7 +51,7 @@ def run(options: Options) -> dict[str, Any]:
                 "env_steps": record.env_steps,
                 "finished": record.remark is None,
                 "coverage": final_coverage(record),
-                "success": (record.newest("tasks", True) or {}).get("success"),
+                "success": (record.tasks(replan=True) or {}).get("success"),
             }
             for record in runs
         ],

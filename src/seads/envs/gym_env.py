@@ -1,7 +1,7 @@
 """A single environment with Gymnasium's interface, and the ids under which to make one.
 
-`import seads.envs` registers every id, so `gymnasium.make("seads/LightsOutCursor-v0")` works
-after it, and `gymnasium.make("seads.envs:seads/LightsOutCursor-v0")` without it.
+`import seads` registers every id, so `gymnasium.make("seads/LightsOutCursor-v0")` works
+after it, and `gymnasium.make("seads:seads/LightsOutCursor-v0")` without it.
 """
 
 from __future__ import annotations

@@ -10,11 +10,13 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from multiprocessing.connection import Connection
+from multiprocessing.reduction import ForkingPickler
 from typing import Any, Literal, NamedTuple
 
-import cloudpickle  # type: ignore[import-untyped]
 import gymnasium
 import numpy as np
+
+from seads.errors import SeadsError
 
 Vectorise = Literal["none", "threads", "processes"]
 MakeEnv = Callable[[], gymnasium.Env]
@@ -108,7 +110,8 @@ class ProcessRows(Rows):
     """In worker processes, each with an equal share of the rows.
 
     Workers are started afresh rather than forked, because a process that runs JAX has
-    threads, and a fork would copy their locks. So a script needs `if __name__ == "__main__":`.
+    threads, and a fork would copy their locks. So a script needs `if __name__ == "__main__":`,
+    and workers must be able to import `make`.
     """
 
     def __init__(self, make: MakeEnv, num_envs: int) -> None:
@@ -117,11 +120,11 @@ class ProcessRows(Rows):
         self._pipes: list[Connection] = []
         self._workers: list[multiprocessing.process.BaseProcess] = []
         context = multiprocessing.get_context("spawn")
-        recipe = cloudpickle.dumps(make)
+        _check_importable(make)
         for worker in range(count):
             mine = np.flatnonzero(self._worker_of == worker).tolist()
             here, there = context.Pipe()
-            process = context.Process(target=_work, args=(there, recipe, mine), daemon=True)
+            process = context.Process(target=_work, args=(there, make, mine), daemon=True)
             process.start()
             there.close()
             self._pipes.append(here)
@@ -187,12 +190,21 @@ class ProcessRows(Rows):
         self._pipes, self._workers = [], []
 
 
-def _work(pipe: Connection, recipe: bytes, rows: list[int]) -> None:
+def _check_importable(make: MakeEnv) -> None:
+    try:
+        ForkingPickler.dumps(make)
+    except Exception as error:
+        raise SeadsError(
+            f"vectorise='processes' needs a `make` that workers can import, not {make!r}: "
+            "a function at the top of a module, no lambda and no function within another"
+        ) from error
+
+
+def _work(pipe: Connection, make: MakeEnv, rows: list[int]) -> None:
     """A worker's life: make its environments, obey orders until told None or left alone."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's, which closes workers
     envs: dict[int, gymnasium.Env] = {}
     try:
-        make = cloudpickle.loads(recipe)
         envs = {row: make() for row in rows}
         pipe.send((True, []))
         while (orders := pipe.recv()) is not None:

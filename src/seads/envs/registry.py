@@ -196,13 +196,13 @@ def _import_own(module_name: str, name: str) -> Any:
         if error.name is None or module_name.split(".")[0] != error.name:
             raise
     # An installed command does not look where it was started, but its user means that place.
+    # It stays on the path: worker processes of the environment inherit that.
     here = str(Path.cwd())
     sys.path.insert(0, here)
     try:
         return importlib.import_module(module_name)
     except ModuleNotFoundError as error:
+        sys.path.remove(here)
         raise SeadsError(
             f"environment {name!r}: no module {error.name!r} is installed or in {here}"
         ) from error
-    finally:
-        sys.path.remove(here)

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 FIELD_COLOUR = "#ECEEF1"
 EDGE_COLOUR = "#FFFFFF"
 USUAL, OTHER, FLIPPED = colour(0), colour(1), colour(1)
+MAYBE = "#F0BF99"
 MOST_SKILLS = 81
 """More small boards than this in one figure are too small to see anything."""
 
@@ -86,25 +87,32 @@ def draw_paths(found: dict[str, Any], game: AnyGame, title: str) -> Figure | Non
 
 
 def draw_operators(compiled: Compiled, game: AnyGame, title: str) -> Figure | None:
-    """A small board for each skill with the fields that its operator flips; LightsOut only."""
+    """A small board for each skill with the fields that its operator flips; LightsOut only.
+
+    What a skill without such an operator does to the solved board is drawn paler.
+    """
     if not isinstance(game, LightsOut) or compiled.num_skills > MOST_SKILLS:
         return None
     rows, columns = grid(compiled.num_skills)
+    goal = game.to_bits(game.goal[None])[0]
     with figure(1.45 * columns, 1.6 * rows + 0.4, rows, columns) as (drawn, axes):
         for one in axes.flat:
             one.axis("off")
         for skill, one in zip(range(compiled.num_skills), axes.flat, strict=False):
             operator = compiled.operators.get(skill)
-            always = operator.always if operator is not None and operator.is_flip else None
-            draw_board(one, game, always)
-            note = "" if always is not None else "  depends"
+            known = operator is not None and operator.is_flip
+            after = compiled.model.successor(goal[None], np.array([skill]))[0]
+            draw_board(one, game, goal ^ after, FLIPPED if known else MAYBE)
+            note = "" if known else "  depends"
             one.set_title(f"skill {skill}{note}", fontsize=9, pad=3)
         drawn.suptitle(f"Fields that each skill flips, as the model says: {title}", fontsize=12,
                        x=0.01, ha="left")  # fmt: skip
         return drawn
 
 
-def draw_board(axes: Axes, game: AnyGame, flipped: np.ndarray | None = None) -> None:
+def draw_board(
+    axes: Axes, game: AnyGame, flipped: np.ndarray | None = None, tint: str = FLIPPED
+) -> None:
     """An empty board in the unit square, origin top left; flipped fields are filled."""
     from matplotlib.patches import Rectangle
 
@@ -116,7 +124,7 @@ def draw_board(axes: Axes, game: AnyGame, flipped: np.ndarray | None = None) -> 
             width = 1 / game.size
             row, column = divmod(field, game.size)
             x, y = (column + 0.5) * width, (row + 0.5) * width
-        face = FLIPPED if flipped is not None and flipped[field] else FIELD_COLOUR
+        face = tint if flipped is not None and flipped[field] else FIELD_COLOUR
         corner = (x - width / 2, y - width / 2)
         axes.add_patch(
             Rectangle(corner, width, width, facecolor=face, edgecolor=EDGE_COLOUR, linewidth=1.2)

@@ -26,7 +26,7 @@ def evaluated_tasks(groups: Groups, replan: bool | None = None) -> Tasks:
     found: Tasks = {}
     for (env, label), runs in groups.items():
         for kind in (True, False) if replan is None else (replan,):
-            parts = [run.newest("tasks", kind) for run in runs]
+            parts = [run.tasks(kind) for run in runs]
             some = [part for part in parts if part is not None]
             if some:
                 name = env if label == "default" else f"{env}, {label}"

@@ -168,7 +168,7 @@ def summary_table(groups: Groups) -> str:
         paper = PAPER.get(env)
         coverages = [found for run in members if (found := final_coverage(run)) is not None]
         shares, plain = (
-            [tasks["success"] for run in members if (tasks := run.newest("tasks", replan))]
+            [tasks["success"] for run in members if (tasks := run.tasks(replan))]
             for replan in (True, False)
         )
         seconds = [run.wall_clock[-1][1] for run in members if run.wall_clock]

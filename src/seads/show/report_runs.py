@@ -104,19 +104,34 @@ class RunRecord:
         An agent that does not plan (a baseline) counts as one that replans: it always reacts.
         """
         points = {line["env_steps"]: line["success"] for line in self.metrics if "success" in line}
-        for result in self.results:
-            if "tasks" not in result or result["tasks"].get("replan", True) is not replan:
-                continue
+        for result in self._tasks(replan):
             points |= {p["env_steps"]: p["success"] for p in result.get("curve", ())}
             points[result["env_steps"]] = result["tasks"]["success"]
         return sorted((int(s), float(v)) for s, v in points.items() if s is not None)
 
-    def newest(self, part: str, replan: bool | None = None) -> dict[str, Any] | None:
+    def newest(self, part: str) -> dict[str, Any] | None:
         """The newest evaluation's part ('coverage', 'tasks', 'skill_maps'), if there is one."""
         found = [result[part] for result in self.results if part in result]
-        if replan is not None:
-            found = [one for one in found if one.get("replan", True) is replan]
         return found[-1] if found else None
+
+    def tasks(self, replan: bool) -> dict[str, Any] | None:
+        """The newest evaluation of tasks, with the depths of all others added to its own."""
+        found = [result["tasks"] for result in self._tasks(replan)]
+        if not found:
+            return None
+        depths: dict[str, Any] = {}
+        for one in found:
+            depths |= one["depths"]
+        return {**found[-1], "depths": depths}
+
+    def _tasks(self, replan: bool) -> list[dict[str, Any]]:
+        """The evaluations of tasks, oldest first, those of the paper's depths after all others."""
+        found = [
+            result
+            for result in self.results
+            if "tasks" in result and result["tasks"].get("replan", True) is replan
+        ]
+        return sorted(found, key=lambda result: "1" in result["tasks"]["depths"])
 
 
 def read_run(source: str | Path) -> RunRecord:

@@ -10,6 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from seads.agent.arrays import from_arrays, to_arrays
+from seads.agent.sac import SACState
 from seads.baselines.agent import BaselineAgent, BaselineArchitecture
 from seads.baselines.hierarchical_episodes import HierarchicalEpisodes, Horizons, play
 from seads.baselines.hindsight_replay import HighReplay, LowReplay
@@ -105,7 +106,7 @@ class HierarchicalTrainer:
             config.env_options,
             architecture,
             progress.learner.low.policy,
-            progress.learner.high.policy,  # type: ignore[arg-type]
+            progress.learner.high.policy,
             {"env_steps": progress.env_steps, "epoch": progress.epoch, **card},
         )
 
@@ -145,7 +146,7 @@ class HierarchicalTrainer:
             self.env,
             self.env.reset(row_seeds(seed, self.env.num_envs, STARTS, epoch)),
             progress.learner.low.policy,
-            progress.learner.high.policy,  # type: ignore[arg-type]
+            progress.learner.high.policy,
             self.goal,
             self.horizons,
             np.random.default_rng([seed, epoch, EXPLORATION]),
@@ -158,7 +159,8 @@ class HierarchicalTrainer:
         rate = jnp.float32(config.learning_rate(progress.env_steps))
         root = jax.random.fold_in(jax.random.key(config.seed), UPDATES)
         k_low, k_high = jax.random.split(jax.random.fold_in(root, progress.epoch))
-        learned, metrics = {}, {}
+        learned: dict[str, SACState] = {}
+        metrics: dict[str, float] = {}
         for name, replay, state, key, alpha in (
             ("low", progress.low, progress.learner.low, k_low, settings.alpha_low),
             ("high", progress.high, progress.learner.high, k_high, settings.alpha_high),
