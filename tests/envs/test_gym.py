@@ -42,7 +42,7 @@ def test_gymnasium_finds_nothing_wrong(name: str, mode: str) -> None:
         "import gymnasium\ngymnasium.make('seads:seads/LightsOutCursor-v0')",
         "import seads, gymnasium\ngymnasium.make('seads/LightsOutCursor-v0')",
         "import gymnasium, seads\ngymnasium.make_vec('seads/TileSwapCursor-v0', num_envs=2)",
-        "from seads.envs import make_env\nfrom gymnasium import make\nmake('seads/TileSwapCursor-v0')",
+        "import seads.envs\nfrom gymnasium import make\nmake('seads/TileSwapCursor-v0')",
     ],
 )
 def test_ids_are_known_in_a_fresh_python(code: str) -> None:

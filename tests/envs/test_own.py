@@ -258,6 +258,21 @@ def test_workers_must_be_able_to_import_what_makes_the_environment() -> None:
     assert multiprocessing.active_children() == []
 
 
+def test_workers_find_a_module_where_the_command_was_started(tmp_path: Path) -> None:
+    own = re.findall(r"```python\n(.*?)```", DOC.read_text(), re.DOTALL)[0]
+    (tmp_path / "my_env.py").write_text(own.replace('"threads"', '"processes"'))
+    code = "from seads.envs import make_env\nmake_env('my_env:factory', 2).close()"
+    # -P: as an installed command, Python does not look in the working directory by itself.
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", code],
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+
+
 def test_the_code_in_the_documentation_works(tmp_path: Path) -> None:
     blocks = re.findall(r"```python\n(.*?)```", DOC.read_text(), re.DOTALL)
     own, look, builtin = blocks
