@@ -12,8 +12,8 @@ cursor   the batch against a Python loop over 32 single Gymnasium environments, 
 reacher  the batch against 32 of dm_control's suite environments stepped in turn, both 2
          physics steps of 0.02 s an action; the suite computes its own reward and observations
          (no board), the batch those of the game
-jaco     the batch on two threads, with the default and with the reference physics, against the same scene
-         run by dm_control's composer (50 physics steps of 0.002 s an action)
+jaco     the batch on two threads, with the default and with the reference physics, against the
+         same scene run by dm_control's composer (50 physics steps of 0.002 s an action)
 scaling  microseconds and memory per row as the batch grows
 """
 

@@ -34,7 +34,7 @@ FINGERS: Colour = (117, 138, 168)
 CAMERAS: dict[str, tuple[float, float, float]] = {
     "cursor": (0.0, -0.34, 0.5),
     "reacher": (0.0, -0.4, 0.62),
-    "jaco": (-0.35, -0.95, 0.8),
+    "jaco": (-0.28, -0.76, 0.66),
 }
 """From the front: the base behind the board, row 0 at the top; an arm needs room above it."""
 LOOK_AT: dict[str, tuple[float, float, float]] = {
