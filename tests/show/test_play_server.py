@@ -11,8 +11,13 @@ from sample_runs import untrained_agent
 from taught_agent import taught_agent
 
 from seads import cli
+from seads.envs import make_env
+from seads.envs.embedding import EmbeddedEnv
 from seads.errors import SeadsError
-from seads.show.play import free_port
+from seads.show.play import free_port, start_server
+from seads.show.play_scene import PlayScene
+from seads.show.play_session import PlannedMove
+from seads.streams import row_seeds
 
 
 @pytest.fixture(scope="module")
@@ -57,6 +62,32 @@ def test_a_replay_needs_nothing_else(
     page = out.read_text()
     assert page.lstrip().lower().startswith("<!doctype html>")
     assert len(page) > 100_000
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["lightsout-cursor-9x9-spaced", "lightsout-reacher", "tileswap-reacher", "tileswap-jaco"],
+)
+def test_every_kind_of_scene_is_drawn(name: str) -> None:
+    server = start_server("127.0.0.1", free_port("127.0.0.1", 18900))
+    env = make_env(name)
+    assert isinstance(env, EmbeddedEnv)
+    try:
+        for seed in (0, 1):
+            env.reset(row_seeds(seed, 1))
+            scene = PlayScene(server.scene, env, lambda field: None)
+            scene.update()
+            scene.update(env.manipulator.pose(0), picked=1)
+            moves = [PlannedMove(0, 0, "a"), PlannedMove(1, 3, "b"), PlannedMove(0, 0, "a")]
+            scene.show_plan([*moves, PlannedMove(2, None, "no move")])
+        shown = server.scene.as_html()
+        assert len(shown) > 100_000
+        # the middle of the first field is on its upper left, seen from the front
+        x, y = scene.world(env.game.point_of(0))
+        assert x < 0 < y
+    finally:
+        env.close()
+        server.stop()
 
 
 def test_bad_input_is_one_sentence(

@@ -144,6 +144,7 @@ class Page:
             try:
                 action(session)
                 if not session.busy and session.status is Status.READY and not session.plan_left:
+                    self._told.content = _status_html(Status.WORKING, "planning …", "")
                     session.make_plan()
             except SeadsError as error:
                 session.message = str(error)

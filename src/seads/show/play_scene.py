@@ -206,7 +206,9 @@ class ReacherView:
         from seads.envs.render_flat import JOINTS
 
         joints = [self._world(point) for point in JOINTS["reacher"](self._body, pose)]
-        for frame, (x, y), (next_x, next_y) in zip(self._links, joints, joints[1:], strict=True):
+        for frame, (x, y), (next_x, next_y) in zip(
+            self._links, joints[:-1], joints[1:], strict=True
+        ):
             angle = np.arctan2(next_y - y, next_x - x)
             frame.position = (x, y, self._height)
             frame.wxyz = (np.cos(angle / 2), 0.0, 0.0, np.sin(angle / 2))
