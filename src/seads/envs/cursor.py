@@ -7,6 +7,8 @@ from typing import Literal
 import numpy as np
 from jaxtyping import Float, Float32, Int
 
+from seads.errors import SeadsError
+
 PUSH_THRESHOLD = 0.6
 
 # Arrays rather than numbers: numpy converts a number anew in every operation.
@@ -33,7 +35,7 @@ class Cursor:
 
     def __init__(self, num_envs: int, observation: Literal["scaled", "raw"] = "scaled") -> None:
         if observation not in ("scaled", "raw"):
-            raise ValueError(f"unknown observation {observation!r}; choose from scaled, raw")
+            raise SeadsError(f"unknown observation {observation!r}; choose from scaled, raw")
         self._scaled = observation == "scaled"
         self._position = np.zeros((num_envs, 2))
 

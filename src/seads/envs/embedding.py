@@ -10,6 +10,7 @@ from jaxtyping import Bool, Float, Float32, Int, UInt8
 from seads import streams
 from seads.envs.interface import EnvSpec, Manipulator, Step
 from seads.envs.requests import check_actions, check_rows, check_seeds, check_symbols
+from seads.errors import SeadsError
 from seads.games.game import DRAW, NO_MOVE, Game, Split
 
 Mode = Literal["skill", "task"]
@@ -46,9 +47,9 @@ class EmbeddedEnv:
         mode: Mode = "skill",
     ) -> None:
         if not 1 <= depths[0] <= depths[1]:
-            raise ValueError(f"depths {depths} must be (low, high) with 1 <= low <= high")
+            raise SeadsError(f"depths {depths} must be (low, high) with 1 <= low <= high")
         if split not in ("train", "test", "all"):
-            raise ValueError(f"unknown split {split!r}; choose from train, test, all")
+            raise SeadsError(f"unknown split {split!r}; choose from train, test, all")
         self.game = game
         self.manipulator = manipulator
         self.num_envs = num_envs
@@ -94,7 +95,7 @@ class EmbeddedEnv:
     def set_mode(self, mode: Mode) -> None:
         """Choose what an episode is; every row must be reset afterwards."""
         if mode not in ("skill", "task"):
-            raise ValueError(f"unknown mode {mode!r}; choose from skill, task")
+            raise SeadsError(f"unknown mode {mode!r}; choose from skill, task")
         self.mode: Mode = mode
         self._limit[:] = self.spec.step_limit  # times the depth of a task, which a reset draws
         self._started[:] = False
@@ -234,7 +235,7 @@ class EmbeddedEnv:
         if (depths < 1).any():
             at = int(np.argmax(depths < 1))
             reason = "is solved already" if depths[at] == 0 else "has no solution"
-            raise ValueError(
+            raise SeadsError(
                 f"row {rows[at]}: board {self.game.format(boards[at])!r} {reason}, so it is no task"
             )
         return np.asarray(depths, np.int64)

@@ -15,6 +15,7 @@ from jaxtyping import Float32, Int, UInt8, UInt64
 from seads import streams
 from seads.envs.embedding import EmbeddedEnv, Mode
 from seads.envs.registry import make_env
+from seads.errors import SeadsError
 from seads.games.game import NO_MOVE, Split
 
 METADATA = {"render_modes": ["rgb_array"], "render_fps": 10}
@@ -124,7 +125,7 @@ def make_embedded(
     """A table environment; those of users are Gymnasium environments already."""
     env = make_env(name, num_envs, mode=mode, split=split, depths=depths, **options)
     if not isinstance(env, EmbeddedEnv):
-        raise ValueError(f"{name!r} is no environment of the table")
+        raise SeadsError(f"{name!r} is no environment of the table")
     return env
 
 
@@ -144,12 +145,12 @@ def spaces(env: EmbeddedEnv) -> tuple[gymnasium.spaces.Box, gymnasium.spaces.Box
 
 def check_render_mode(render_mode: str | None) -> None:
     if render_mode not in (None, "rgb_array"):
-        raise ValueError(f"unknown render_mode {render_mode!r}; choose from rgb_array, None")
+        raise SeadsError(f"unknown render_mode {render_mode!r}; choose from rgb_array, None")
 
 
 def check_reset_options(options: dict[str, Any] | None, known: tuple[str, ...]) -> dict[str, Any]:
     """The options of a reset; raises on one that would be ignored."""
     for key in options or {}:
         if key not in known:
-            raise ValueError(f"unknown reset option {key!r}; choose from {', '.join(known)}")
+            raise SeadsError(f"unknown reset option {key!r}; choose from {', '.join(known)}")
     return options or {}

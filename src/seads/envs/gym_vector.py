@@ -21,6 +21,7 @@ from seads.envs.gym_env import (
     spaces,
 )
 from seads.envs.interface import Step
+from seads.errors import SeadsError
 from seads.games.game import NO_MOVE, Split
 
 AUTORESET = {"same_step": AutoresetMode.SAME_STEP, "disabled": AutoresetMode.DISABLED}
@@ -48,7 +49,7 @@ class SeadsVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
         **options: Any,
     ) -> None:
         if autoreset not in AUTORESET:
-            raise ValueError(f"unknown autoreset {autoreset!r}; choose from {', '.join(AUTORESET)}")
+            raise SeadsError(f"unknown autoreset {autoreset!r}; choose from {', '.join(AUTORESET)}")
         check_render_mode(render_mode)
         self.render_mode = render_mode
         self.metadata = {**METADATA, "autoreset_mode": AUTORESET[autoreset]}

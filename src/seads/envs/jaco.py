@@ -12,6 +12,7 @@ from mujoco.batch import Batch
 
 from seads.envs.jaco_kinematics import ArmKinematics
 from seads.envs.physics import PRESS_FORCE, physics_options
+from seads.errors import SeadsError
 
 _STATE = mujoco.mjtState.mjSTATE_INTEGRATION.value  # with the warm start of the solver
 
@@ -53,9 +54,9 @@ class Jaco:
         """`threads` that step the batch; the default is two, or one on a single core."""
         if observation not in OBSERVATIONS:
             choices = ", ".join(OBSERVATIONS)
-            raise ValueError(f"unknown observation {observation!r}; choose from {choices}")
+            raise SeadsError(f"unknown observation {observation!r}; choose from {choices}")
         if threads is not None and threads < 1:
-            raise ValueError(f"threads is {threads}; it must be at least 1")
+            raise SeadsError(f"threads is {threads}; it must be at least 1")
         with warnings.catch_warnings():
             # dm_control looks for a display when imported; nothing here needs one.
             warnings.simplefilter("ignore")

@@ -17,6 +17,7 @@ from jaxtyping import Float
 
 from seads.envs.jaco_kinematics import ELBOW_UP
 from seads.envs.physics import CONTROL_TIMESTEP, PHYSICS, PRESS_FORCE
+from seads.errors import SeadsError
 
 BASE_POSITION = (0.0, 0.4, 0.0)
 _PLATE_HALF_HEIGHT = 0.01
@@ -80,7 +81,7 @@ BOARDS = {
 def board_geometry(board: str) -> BoardGeometry:
     """The geometry of a named board."""
     if board not in BOARDS:
-        raise ValueError(f"unknown board {board!r}; choose from {', '.join(BOARDS)}")
+        raise SeadsError(f"unknown board {board!r}; choose from {', '.join(BOARDS)}")
     return BOARDS[board]
 
 

@@ -13,6 +13,7 @@ from seads import streams
 from seads.envs.interface import EnvSpec, Step
 from seads.envs.own_rows import Act, MakeEnv, Outcome, Reset, Vectorise, make_rows
 from seads.envs.requests import check_actions, check_rows, check_seeds, check_symbols
+from seads.errors import SeadsError
 from seads.games.game import NO_MOVE
 
 Phi = Callable[[Any], Any]
@@ -48,7 +49,7 @@ class GymBatch:
         num_moves: int | None = None,
     ) -> None:
         if num_envs < 1:
-            raise ValueError(f"num_envs is {num_envs}; it must be at least 1")
+            raise SeadsError(f"num_envs is {num_envs}; it must be at least 1")
         self.num_envs = num_envs
         self._phi = phi
         probe = make()
@@ -96,7 +97,7 @@ class GymBatch:
         self._take(rows, self._rows.apply(rows.tolist(), orders))
         if symbols is not None and (self._bits[rows] != symbols).any():
             row = rows[(self._bits[rows] != symbols).any(axis=1)][0]
-            raise ValueError(
+            raise SeadsError(
                 f"row {row} did not start with the symbol asked for: the environment "
                 "must follow reset(options={'symbol': bits})"
             )
@@ -184,12 +185,12 @@ def _check_bits(symbol: Any, num_bits: int | None) -> Bool[np.ndarray, "bits"]:
     """What phi returned, as bits; raises if it is not a vector of them of the known length."""
     bits = np.asarray(symbol)
     if bits.ndim != 1 or bits.size == 0:
-        raise ValueError(f"phi must return a vector of bits, not an array of shape {bits.shape}")
+        raise SeadsError(f"phi must return a vector of bits, not an array of shape {bits.shape}")
     if num_bits is not None and len(bits) != num_bits:
-        raise ValueError(f"phi returned {len(bits)} bits; expected {num_bits}")
+        raise SeadsError(f"phi returned {len(bits)} bits; expected {num_bits}")
     if bits.dtype != np.bool_ and not np.isin(bits, (0, 1)).all():
         wrong = next(value for value in bits.tolist() if value not in (0, 1))
-        raise ValueError(f"phi must return bits (0 and 1), not {wrong!r}")
+        raise SeadsError(f"phi must return bits (0 and 1), not {wrong!r}")
     return bits.astype(bool)
 
 
@@ -202,18 +203,18 @@ def _describe(
 ) -> EnvSpec:
     space = env.action_space
     if not isinstance(space, gymnasium.spaces.Box):
-        raise ValueError(f"the action space must be a Box, not {space}")
+        raise SeadsError(f"the action space must be a Box, not {space}")
     if not (np.isfinite(space.low).all() and np.isfinite(space.high).all()):
-        raise ValueError(f"the action space must be bounded, not {space}")
+        raise SeadsError(f"the action space must be bounded, not {space}")
     if not env.observation_space.is_np_flattenable:
-        raise ValueError(f"observations of {env.observation_space} cannot be flattened")
+        raise SeadsError(f"observations of {env.observation_space} cannot be flattened")
     limit = step_limit
     if limit is None and env.spec is not None:
         limit = env.spec.max_episode_steps
     if limit is None:
-        raise ValueError("step_limit is needed: the environment has no max_episode_steps")
+        raise SeadsError("step_limit is needed: the environment has no max_episode_steps")
     if limit < 1:
-        raise ValueError(f"step_limit is {limit}; it must be at least 1")
+        raise SeadsError(f"step_limit is {limit}; it must be at least 1")
     return EnvSpec(
         name=name or (env.spec.id if env.spec is not None else type(env.unwrapped).__name__),
         observation_size=gymnasium.spaces.flatdim(env.observation_space) + num_bits + 1,

@@ -70,7 +70,7 @@ def make_rows(make: MakeEnv, num_envs: int, vectorise: Vectorise) -> Rows:
         return ThreadRows(make, num_envs)
     if vectorise == "processes":
         return ProcessRows(make, num_envs)
-    raise ValueError(f"unknown vectorise {vectorise!r}; choose from none, threads, processes")
+    raise SeadsError(f"unknown vectorise {vectorise!r}; choose from none, threads, processes")
 
 
 class LoopRows(Rows):

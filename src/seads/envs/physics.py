@@ -7,6 +7,8 @@ from typing import Literal
 
 import mujoco
 
+from seads.errors import SeadsError
+
 CONTROL_TIMESTEP = 0.1  # seconds an action lasts, paper S.7.3
 PRESS_FORCE = 1e-3  # newtons on a touch sensor that make a press
 
@@ -68,5 +70,5 @@ or slide off a field's edge.
 def physics_options(name: str) -> PhysicsOptions:
     """The options of a preset."""
     if name not in PHYSICS:
-        raise ValueError(f"unknown physics {name!r}; choose from {', '.join(PHYSICS)}")
+        raise SeadsError(f"unknown physics {name!r}; choose from {', '.join(PHYSICS)}")
     return PHYSICS[name]

@@ -12,6 +12,7 @@ from jaxtyping import Float, Float32, Int
 from mujoco.rollout import Rollout
 
 from seads.envs.cursor import PUSH_THRESHOLD
+from seads.errors import SeadsError
 
 BOARD_HALF_WIDTH = 0.15  # paper S.7.2: the board spans [-0.15, 0.15] in x and y
 ACTION_REPEAT = 2  # paper S.7.2: 0.02 s of simulation, twice for each action
@@ -64,9 +65,9 @@ class Reacher:
         threads: int = 0,
     ) -> None:
         if observation not in ("scaled", "raw"):
-            raise ValueError(f"unknown observation {observation!r}; choose from scaled, raw")
+            raise SeadsError(f"unknown observation {observation!r}; choose from scaled, raw")
         if threads < 0:
-            raise ValueError(f"threads is {threads}; it must be 0 or more")
+            raise SeadsError(f"threads is {threads}; it must be 0 or more")
         self.model = load_model()
         self._scaled = observation == "scaled"
         self.observation_size = 6 if self._scaled else 4
