@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from jaxtyping import Bool
 
+from seads.errors import SeadsError
 from seads.planning.bfs import BATCH_SUCCESSORS
 from seads.planning.operators import Compiled
 from seads.planning.packed import StateSet, num_words, pack, unpack
@@ -26,7 +27,7 @@ def plan(
     the other, every shorter plan has been ruled out, so the meeting point is on a shortest one.
     """
     if not model.invertible:
-        raise ValueError("a skill has too many predecessors to search backwards; use 'astar'")
+        raise SeadsError("a skill has too many predecessors to search backwards; use 'astar'")
     meter = Meter(budget)
     forward = _tree(model, start)
     backward = _backward(model, goal)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from jaxtyping import Bool, Float
 
+from seads.errors import SeadsError
 from seads.games.gf2 import eliminate
 from seads.planning.model import SymbolicModel
 from seads.planning.operators import Compiled, Operator
@@ -32,7 +33,7 @@ def compile_model(
     the whole successor on at least `min_agreement` of states that were not used to find it.
     """
     if not 0.0 < min_agreement <= 1.0:
-        raise ValueError(f"min_agreement is {min_agreement}; it must be in (0, 1]")
+        raise SeadsError(f"min_agreement is {min_agreement}; it must be in (0, 1]")
     with single_threaded_blas():
         return _compile(model, samples, min_agreement, seed)
 

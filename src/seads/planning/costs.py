@@ -8,6 +8,8 @@ from typing import Literal, get_args
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
+from seads.errors import SeadsError
+
 Minimise = Literal["length", "steps", "risk"]
 
 
@@ -21,10 +23,10 @@ class Costs:
     def __post_init__(self) -> None:
         costs = np.asarray(self.per_skill, np.float64)
         if costs.ndim != 1:
-            raise ValueError(f"costs have shape {costs.shape}; give one number for each skill")
+            raise SeadsError(f"costs have shape {costs.shape}; give one number for each skill")
         if np.isnan(costs).any() or (costs < 0).any():
             bad = int(np.flatnonzero(np.isnan(costs) | (costs < 0))[0])
-            raise ValueError(f"the cost of skill {bad} is {costs[bad]}; it must be zero or more")
+            raise SeadsError(f"the cost of skill {bad} is {costs[bad]}; it must be zero or more")
         object.__setattr__(self, "per_skill", costs)
 
     @classmethod
@@ -37,7 +39,7 @@ class Costs:
         """-log of each skill's success probability: the cheapest plan is the most likely one."""
         probability = np.asarray(probability, np.float64)
         if not ((probability >= 0) & (probability <= 1)).all():
-            raise ValueError(f"success probabilities {probability} are not all in [0, 1]")
+            raise SeadsError(f"success probabilities {probability} are not all in [0, 1]")
         with np.errstate(divide="ignore"):
             return cls(np.abs(np.log(probability)))
 
@@ -57,9 +59,9 @@ class Costs:
         """
         if minimise not in get_args(Minimise):
             allowed = ", ".join(get_args(Minimise))
-            raise ValueError(f"cannot minimise {minimise!r}; choose from {allowed}")
+            raise SeadsError(f"cannot minimise {minimise!r}; choose from {allowed}")
         if len(skills) and not (min(skills) >= 0 and max(skills) < num_skills):
-            raise ValueError(f"episodes name skills outside 0..{num_skills - 1}")
+            raise SeadsError(f"episodes name skills outside 0..{num_skills - 1}")
         if minimise == "length":
             return cls.length(num_skills)
         tried = np.bincount(skills, minlength=num_skills)

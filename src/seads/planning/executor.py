@@ -9,6 +9,7 @@ from enum import Enum
 import numpy as np
 from jaxtyping import Bool
 
+from seads.errors import SeadsError
 from seads.planning.model import SymbolicModel
 from seads.planning.result import Plan, PlanStatus
 
@@ -128,7 +129,7 @@ def execute(
     `max_skills` skills are run on a board, `skill_limit` of its first plan by default.
     """
     if max_skills is not None and max_skills < 0:
-        raise ValueError(f"max_skills is {max_skills}; it must be zero or more")
+        raise SeadsError(f"max_skills is {max_skills}; it must be zero or more")
     boards = [
         _Board(start, goal, make_plan, replan, max_skills)
         for start, goal in zip(starts, goals, strict=True)

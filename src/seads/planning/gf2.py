@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Bool, Float, Int, UInt8
 
+from seads.errors import SeadsError
 from seads.games.gf2 import eliminate
 from seads.planning.costs import Costs
 from seads.planning.operators import Compiled
@@ -113,7 +114,7 @@ def plan(
     With more than 2**20 solutions only a locally cheapest one is given, and marked so.
     """
     if not model.all_flips:
-        raise ValueError("the effect of a skill depends on the state; use 'bidirectional'")
+        raise SeadsError("the effect of a skill depends on the state; use 'bidirectional'")
     meter = Meter(budget)
     system = flip_system(model, costs)
     solution = system.solve(start ^ goal)

@@ -7,6 +7,7 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 from jaxtyping import Bool, Int
 
+from seads.errors import SeadsError
 from seads.games.game import Game
 from seads.planning.threads import single_threaded_blas, split
 
@@ -95,7 +96,7 @@ class MLPModel:
         arrays = {name: np.asarray(value, np.float64) for name, value in named.items()}
         for name, array in arrays.items():
             if not np.isfinite(array).all():
-                raise ValueError(f"the network's {name} hold NaN or infinity; train it again")
+                raise SeadsError(f"the network's {name} hold NaN or infinity; train it again")
         shapes = {name: array.shape for name, array in arrays.items()}
         self.num_bits, hidden = (*shapes["state_weights"], 0, 0)[:2]
         self.num_skills = (*shapes["skill_weights"], 0)[0]
@@ -111,7 +112,7 @@ class MLPModel:
         }
         for name, shape in expected.items():
             if shapes[name] != shape or 0 in shape:
-                raise ValueError(f"{name} has shape {shapes[name]}; it must be {shape}")
+                raise SeadsError(f"{name} has shape {shapes[name]}; it must be {shape}")
 
         first = arrays["skill_weights"] + arrays["hidden_bias"]
         second = first @ arrays["second_weights"] + arrays["second_bias"]

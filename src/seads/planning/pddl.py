@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from jaxtyping import Bool
 
+from seads.errors import SeadsError
 from seads.planning.operators import Compiled, Operator
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ def to_problem(
     effect are left out; a skill without an operator cannot be written and raises ValueError.
     """
     if compiled.opaque:
-        raise ValueError(
+        raise SeadsError(
             f"skills {list(compiled.opaque)} have no operator, so they cannot be exported"
         )
     up = _unified_planning()
@@ -83,7 +84,7 @@ def _add_effects(up: Any, action: Any, operator: Operator, fluents: list[Any]) -
     for bit, fluent in enumerate(fluents):
         deciding = np.flatnonzero(operator.decides[bit])
         if len(deciding) > MAX_DECIDING_BITS:
-            raise ValueError(
+            raise SeadsError(
                 f"skill {operator.skill} lets {len(deciding)} bits decide on bit {bit}; "
                 f"at most {MAX_DECIDING_BITS} can be written"
             )

@@ -10,7 +10,7 @@ import numpy as np
 from jaxtyping import Bool
 from numpy.typing import ArrayLike
 
-from seads.errors import unknown
+from seads.errors import SeadsError, unknown
 from seads.planning.compile import compile_model, walk
 from seads.planning.costs import Costs
 from seads.planning.model import SymbolicModel
@@ -55,11 +55,11 @@ def plan(
     budget = Budget() if budget is None else budget
     costs = Costs.length(model.num_skills) if costs is None else costs
     if len(costs.per_skill) != model.num_skills:
-        raise ValueError(
+        raise SeadsError(
             f"{len(costs.per_skill)} costs for {model.num_skills} skills; give one for each"
         )
     if planner in _BY_LENGTH and not costs.is_length:
-        raise ValueError(f"{planner!r} minimises length only; with costs use auto or dijkstra")
+        raise SeadsError(f"{planner!r} minimises length only; with costs use auto or dijkstra")
     start = checked_state("start", start, model.num_bits)
     goal = checked_state("goal", goal, model.num_bits)
     meter = Meter(budget)
@@ -98,9 +98,9 @@ def checked_state(name: str, state: ArrayLike, num_bits: int) -> Bool[np.ndarray
     """The state as booleans; raises ValueError if it is no vector of `num_bits` bits."""
     array = np.asarray(state)
     if array.shape != (num_bits,):
-        raise ValueError(f"the {name} has shape {array.shape}; it must be {num_bits} bits")
+        raise SeadsError(f"the {name} has shape {array.shape}; it must be {num_bits} bits")
     if not np.isin(array, (0, 1)).all():
-        raise ValueError(f"the {name} holds values other than 0 and 1: {array.tolist()}")
+        raise SeadsError(f"the {name} holds values other than 0 and 1: {array.tolist()}")
     return array.astype(bool)
 
 

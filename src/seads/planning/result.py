@@ -10,6 +10,8 @@ from enum import Enum
 import numpy as np
 from jaxtyping import Bool
 
+from seads.errors import SeadsError
+
 
 class PlanStatus(Enum):
     """How planning ended; the value says what to do about it."""
@@ -36,7 +38,7 @@ class Budget:
         for name in ("max_nodes", "seconds", "memory_mb"):
             value = getattr(self, name)
             if not value >= 0:
-                raise ValueError(f"budget {name} is {value}; it must be zero or more")
+                raise SeadsError(f"budget {name} is {value}; it must be zero or more")
 
 
 @dataclass(frozen=True)
