@@ -148,8 +148,6 @@ class Page:
                     session.make_plan()
             except SeadsError as error:
                 session.message = str(error)
-            except ValueError as error:
-                session.message = f"that does not work: {error}"
             self._draw()
         self._wake.set()
 
@@ -219,7 +217,7 @@ class Page:
         self._told.content = _status_html(Status.READY, f"loading {name} …", "")
         try:
             session = PlaySession(self._get_agent(name), self._seed, self._planner_choice.value)
-        except ValueError as error:
+        except SeadsError as error:
             self._told.content = _status_html(Status.FAILED, str(error), "")
             self._wake.wait()
             self._wake.clear()

@@ -205,7 +205,7 @@ class PlaySession:
             return False
         try:
             self.reader.check_reachable(self.symbol, self.goal)
-        except ValueError:
+        except SeadsError:
             return self._stop(
                 Status.UNSOLVABLE,
                 "this board has no solution: no sequence of moves leads to the goal",
@@ -387,7 +387,7 @@ class PlaySession:
     ) -> PlannedMove:
         try:
             move = self.reader.move_between(before, after)
-        except ValueError:  # the model may predict bits that are no board
+        except SeadsError:  # the model may predict bits that are no board
             move = None
         return PlannedMove(skill, move, self.reader.move_name(move))
 

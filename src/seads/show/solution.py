@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from seads.errors import SeadsError
 from seads.evaluation.boards import Reader
 from seads.planning.executor import Effect, Execution, SkillRun
 from seads.planning.result import Plan
@@ -97,7 +98,7 @@ def _run_text(number: int, run: SkillRun, boards: Reader) -> str:
 def _move(boards: Reader, before: np.ndarray, after: np.ndarray) -> int | None:
     try:
         return boards.move_between(before, after)
-    except ValueError:  # the model may think itself on bits that are no board
+    except SeadsError:  # the model may think itself on bits that are no board
         return None
 
 
