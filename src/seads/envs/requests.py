@@ -9,6 +9,8 @@ from __future__ import annotations
 import numpy as np
 from jaxtyping import Bool, Float, Int, UInt64
 
+from seads.errors import SeadsError
+
 # Networks act in float32: an action may pass its bound by a rounding error.
 _ROUNDING = 1e-5
 
@@ -112,7 +114,7 @@ def _check_bounds(
     good = np.abs(picked - clipped) <= _ROUNDING
     if not good.all():
         row, column = np.argwhere(~good)[0]
-        raise ValueError(
+        raise SeadsError(
             f"row {rows[row]}: action[{column}] is {picked[row, column]}; "
             f"allowed is [{low[column]}, {high[column]}]"
         )
