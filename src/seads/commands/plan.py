@@ -158,7 +158,7 @@ def _usual_move(
     for one, other in zip(states, after, strict=True):
         try:
             move = boards.move_between(one, other)
-        except ValueError:  # a walk through a poor model can leave the boards
+        except SeadsError:  # a walk through a poor model can leave the boards
             continue
         if move is not None:
             votes[move] += 1

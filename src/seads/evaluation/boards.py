@@ -22,7 +22,7 @@ class Reader(Protocol):
     """What is asked for unless someone says otherwise; None where nobody knows."""
 
     def read(self, text: str) -> Bool[np.ndarray, "bits"]:
-        """The symbolic state a person typed; raises ValueError naming what is wrong with it."""
+        """The symbolic state a person typed; raises SeadsError naming what is wrong with it."""
         ...
 
     def write(self, symbol: Bool[np.ndarray, "bits"]) -> str:
@@ -36,7 +36,7 @@ class Reader(Protocol):
     def check_reachable(
         self, start: Bool[np.ndarray, "bits"], goal: Bool[np.ndarray, "bits"]
     ) -> None:
-        """Raises ValueError if the rules never lead from the start to the goal."""
+        """Raises SeadsError if the rules never lead from the start to the goal."""
         ...
 
     def move_between(
@@ -67,7 +67,7 @@ class GameReader:
     def write(self, symbol: Bool[np.ndarray, "bits"]) -> str:
         try:
             return self.game.format(self._board(symbol))
-        except ValueError:  # a model may predict bits that are no board
+        except SeadsError:  # a model may predict bits that are no board
             return "\n".join(["(no such board)"] + [""] * (self.game.size - 1))
 
     def line(self, symbol: Bool[np.ndarray, "bits"]) -> str:
@@ -86,7 +86,7 @@ class GameReader:
         # presses add up: what they must bring about is the difference of the two boards
         try:
             game.check_feasible(board ^ wanted)
-        except ValueError:
+        except SeadsError:
             raise SeadsError(
                 f"no presses lead from board {self.line(start)} to goal {self.line(goal)}"
             ) from None
@@ -170,7 +170,7 @@ def exact_depths(
     boards = game.from_bits(symbols)
     try:
         return game.depth(boards)
-    except ValueError:
+    except SeadsError:
         return None
 
 
@@ -183,7 +183,7 @@ def reader_for(agent: Agent) -> Reader:
 def goal_for(
     boards: Reader, start: Bool[np.ndarray, "bits"], goal: str | None
 ) -> Bool[np.ndarray, "bits"]:
-    """The goal asked for; raises ValueError where no move ever leads there from the start."""
+    """The goal asked for; raises SeadsError where no move ever leads there from the start."""
     if goal is not None:
         wanted = boards.read(goal)
     elif boards.goal is not None:

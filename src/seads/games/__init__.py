@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import inspect
-from difflib import get_close_matches
 from typing import Any
 
+from seads.errors import SeadsError, unknown
 from seads.games.game import NO_MOVE, Boards, Game, Split
 from seads.games.lights_out import LightsOut
 from seads.games.tile_swap import TileSwap
@@ -18,13 +18,11 @@ __all__ = ["GAMES", "NO_MOVE", "Boards", "Game", "LightsOut", "Split", "TileSwap
 def make_game(name: str, **options: Any) -> Game:
     """A game by name, with its options such as `size`."""
     if name not in GAMES:
-        nearest = get_close_matches(name, GAMES, n=1)
-        hint = f"; did you mean {nearest[0]!r}?" if nearest else ""
-        raise ValueError(f"unknown game {name!r}{hint}; choose from {', '.join(GAMES)}")
+        raise unknown("game", name, GAMES)
     known = inspect.signature(GAMES[name]).parameters
     for option in options:
         if option not in known:
-            raise ValueError(
+            raise SeadsError(
                 f"unknown option {option!r} of game {name!r}; choose from {', '.join(known)}"
             )
     return GAMES[name](**options)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from jaxtyping import Bool, Float, Int, Integer, Shaped, UInt64
 
+from seads.errors import SeadsError
 from seads.games.game import DRAW, NO_MOVE, Boards, Game, Split
 from seads.games.validation import check_draw, check_split
 from seads.streams import fork, uniforms
@@ -68,7 +69,7 @@ class BoardSets:
             allowed = np.flatnonzero(self._counts[split])
             wrong = depths[counts == 0][0]
             choices = ", ".join(map(str, allowed)) or "none"
-            raise ValueError(
+            raise SeadsError(
                 f"no board in split {split!r} has solution depth {wrong}; choose from {choices}"
             )
         if chances is None:
@@ -87,7 +88,7 @@ def draw_by_moves(
     check_draw(depths, seeds)
     beyond = (depths < 0) | (depths > game.num_moves)
     if beyond.any():
-        raise ValueError(
+        raise SeadsError(
             f"depth {depths[beyond][0]} is not possible on this board; "
             f"choose from 0 to {game.num_moves}"
         )
@@ -104,7 +105,7 @@ def draw_by_moves(
         boards[rows] = tried
         rows = rows[~game.in_split(tried, split)]
     if rows.size:
-        raise ValueError(
+        raise SeadsError(
             f"no board in split {split!r} is {depths[rows[0]]} distinct moves from the goal; "
             "choose another depth or split 'all'"
         )

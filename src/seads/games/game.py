@@ -51,7 +51,7 @@ class Game(ABC):
 
     @abstractmethod
     def from_bits(self, bits: Bool[np.ndarray, "rows bits"]) -> Boards:
-        """The boards of symbolic states; raises ValueError where bits describe no board."""
+        """The boards of symbolic states; raises SeadsError where bits describe no board."""
 
     @abstractmethod
     def in_split(self, boards: Boards, split: Split) -> Bool[np.ndarray, "rows"]:
@@ -78,7 +78,7 @@ class Game(ABC):
 
     @abstractmethod
     def parse(self, text: str) -> UInt8[np.ndarray, "fields"]:
-        """The board a person typed; raises ValueError naming what is wrong with it."""
+        """The board a person typed; raises SeadsError naming what is wrong with it."""
 
     @abstractmethod
     def format(self, board: UInt8[np.ndarray, "fields"]) -> str:

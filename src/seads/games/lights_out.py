@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from jaxtyping import Bool, Float, Int, UInt8, UInt64
 
+from seads.errors import SeadsError
 from seads.games.drawing import BoardSets, draw_by_moves
 from seads.games.game import NO_MOVE, Boards, Game, Split
 from seads.games.lights_out_depths import LARGEST_EXACT, board_sets, press_effects, press_solver
@@ -47,12 +48,12 @@ class LightsOut(Game):
     ) -> None:
         self.size = check_size(size, _LARGEST)
         if not 0.0 <= relative_spacing <= 1.0:
-            raise ValueError(f"relative_spacing {relative_spacing} is not in [0, 1]")
+            raise SeadsError(f"relative_spacing {relative_spacing} is not in [0, 1]")
         widest = 1.0 / self.size
         if tile_width is None:
             tile_width = widest
         if not 0.0 < tile_width <= widest + _EDGE:
-            raise ValueError(
+            raise SeadsError(
                 f"tile_width {tile_width} is not possible on a {self.size}x{self.size} board; "
                 f"choose more than 0 and at most {widest:.6g}"
             )
@@ -149,15 +150,15 @@ class LightsOut(Game):
         return press_solver(self.size).presses(boards)
 
     def solve(self, board: UInt8[np.ndarray, "fields"]) -> list[int]:
-        """A shortest list of moves that solves the board; raises ValueError if there is none."""
+        """A shortest list of moves that solves the board; raises SeadsError if there is none."""
         return [int(move) for move in np.flatnonzero(self.minimal_presses(board[None])[0])]
 
     def check_feasible(self, board: UInt8[np.ndarray, "fields"]) -> None:
-        """Raises ValueError if no presses solve the board."""
+        """Raises SeadsError if no presses solve the board."""
         check_values(board, self.num_fields, 2)
         solver = press_solver(self.size)
         if not solver.solvable(board[None])[0]:
-            raise ValueError(
+            raise SeadsError(
                 f"no presses solve the board {self.canonical(board)}: only one in "
                 f"{2 ** len(solver.elimination.free)} of all {self.size}x{self.size} "
                 "LightsOut boards can be solved"
@@ -182,7 +183,7 @@ class LightsOut(Game):
 
     def _board_sets(self) -> BoardSets:
         if self.size > LARGEST_EXACT:
-            raise ValueError(
+            raise SeadsError(
                 f"the boards of LightsOut {self.size}x{self.size} are too many to count; "
                 f"choose a size of at most {LARGEST_EXACT}"
             )
@@ -192,7 +193,7 @@ class LightsOut(Game):
 def _read_lights(word: str, position: int) -> list[int]:
     for i, character in enumerate(word):
         if character not in _SYMBOLS:
-            raise ValueError(
+            raise SeadsError(
                 f"unexpected {character!r} at position {position + i}; "
                 "write 0 or . for off and 1 or # for on"
             )

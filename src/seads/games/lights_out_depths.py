@@ -12,6 +12,7 @@ from functools import cached_property, lru_cache
 import numpy as np
 from jaxtyping import Bool, Int, UInt8, UInt32, UInt64
 
+from seads.errors import SeadsError
 from seads.games.drawing import BoardSets
 from seads.games.game import Boards
 from seads.games.gf2 import Elimination, eliminate, multiply, span
@@ -65,7 +66,7 @@ class PressSolver:
     def _quiet(self) -> UInt64[np.ndarray, "patterns words"]:
         basis = self.elimination.null_basis
         if len(basis) > MOST_QUIET_BITS:
-            raise ValueError(
+            raise SeadsError(
                 f"exact depths are not available for LightsOut {self.size}x{self.size}: "
                 f"{len(basis)} independent quiet patterns, at most {MOST_QUIET_BITS} are searched"
             )

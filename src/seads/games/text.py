@@ -8,6 +8,8 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from jaxtyping import UInt8
 
+from seads.errors import SeadsError
+
 _WORD = re.compile(r"[^\s,/]+")
 _ROW_BREAK = re.compile(r"[\n/]")
 
@@ -32,11 +34,11 @@ def read_fields(
         start += len(line) + 1
     found = sum(map(len, rows))
     if found != size * size:
-        raise ValueError(f"found {found} fields; a {size}x{size} board has {size * size}: {text!r}")
+        raise SeadsError(f"found {found} fields; a {size}x{size} board has {size * size}: {text!r}")
     if len(rows) > 1:
         for number, row in enumerate(rows, 1):
             if len(row) != size:
-                raise ValueError(f"row {number} has {len(row)} fields; each row has {size}")
+                raise SeadsError(f"row {number} has {len(row)} fields; each row has {size}")
     return np.array([value for row in rows for value in row], np.uint8)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from jaxtyping import Bool, Float, Int, UInt8, UInt64
 
+from seads.errors import SeadsError
 from seads.games.drawing import draw_by_moves
 from seads.games.game import NO_MOVE, Boards, Game, Split
 from seads.games.splits import SplitHash, canonical
@@ -79,7 +80,7 @@ class TileSwap(Game):
         placed = bits.reshape(-1, self.num_fields, self.num_fields).astype(bool)
         wrong = (placed.sum(1) != 1).any(1) | (placed.sum(2) != 1).any(1)
         if wrong.any():
-            raise ValueError(
+            raise SeadsError(
                 f"the bits of row {wrong.argmax()} describe no board; "
                 "each chip lies on exactly one field and each field holds exactly one chip"
             )
@@ -127,7 +128,7 @@ class TileSwap(Game):
         return moves
 
     def check_feasible(self, board: UInt8[np.ndarray, "fields"]) -> None:
-        """Raises ValueError if a chip is missing; every permutation can be solved."""
+        """Raises SeadsError if a chip is missing; every permutation can be solved."""
         self._check_chips(board[None])
 
     def canonical(self, board: UInt8[np.ndarray, "fields"]) -> str:
@@ -153,7 +154,7 @@ class TileSwap(Game):
 
     def _depths(self) -> TileSwapDepths:
         if self.size > LARGEST_EXACT:
-            raise ValueError(
+            raise SeadsError(
                 f"exact depths are not available for TileSwap {self.size}x{self.size}; "
                 f"choose a size of at most {LARGEST_EXACT}"
             )
@@ -164,7 +165,7 @@ class TileSwap(Game):
         wrong = (np.sort(boards, axis=1) != self.goal).any(axis=1)
         if wrong.any():
             counts = np.bincount(boards[wrong.argmax()], minlength=self.num_fields)
-            raise ValueError(
+            raise SeadsError(
                 f"chip {counts.argmax()} lies on {counts.max()} fields and chip "
                 f"{counts.argmin()} on none; each of 0 to {self.num_fields - 1} lies on one"
             )
@@ -172,14 +173,14 @@ class TileSwap(Game):
     def _read_chips(self, word: str, position: int) -> list[int]:
         for i, character in enumerate(word):
             if character not in "0123456789":
-                raise ValueError(
+                raise SeadsError(
                     f"unexpected {character!r} at position {position + i}; "
                     f"write the chips 0 to {self.num_fields - 1} as numbers"
                 )
         chips = list(map(int, word)) if self.num_fields <= 10 else [int(word[:9])]
         for i, chip in enumerate(chips):
             if chip >= self.num_fields:
-                raise ValueError(
+                raise SeadsError(
                     f"chip {chip} at position {position + i} does not exist; "
                     f"chips are 0 to {self.num_fields - 1}"
                 )

@@ -8,6 +8,7 @@ from typing import get_args
 import numpy as np
 from jaxtyping import Int
 
+from seads.errors import SeadsError
 from seads.games.game import NO_MOVE, Split
 
 _NO_MOVE = np.array(NO_MOVE)  # numpy converts a number anew in every operation
@@ -19,23 +20,23 @@ def check_size(size: int, largest: int) -> int:
     try:
         value = operator.index(size)
     except TypeError:
-        raise ValueError(f"board size {size!r} is not a whole number") from None
+        raise SeadsError(f"board size {size!r} is not a whole number") from None
     if not 2 <= value <= largest:
-        raise ValueError(f"board size {value} is not possible; choose from 2 to {largest}")
+        raise SeadsError(f"board size {value} is not possible; choose from 2 to {largest}")
     return value
 
 
 def check_split(split: str) -> None:
     """The split is one of train, test, all."""
     if split not in SPLITS:
-        raise ValueError(f"unknown split {split!r}; choose from {', '.join(SPLITS)}")
+        raise SeadsError(f"unknown split {split!r}; choose from {', '.join(SPLITS)}")
 
 
 def check_moves(moves: Int[np.ndarray, "rows"], num_moves: int) -> None:
     """Every move is `NO_MOVE` or in range(num_moves)."""
     wrong = (moves < _NO_MOVE) | (moves >= num_moves)
     if np.count_nonzero(wrong):
-        raise ValueError(
+        raise SeadsError(
             f"move {moves[wrong][0]} does not exist; "
             f"moves are 0 to {num_moves - 1} ({NO_MOVE} for none)"
         )
@@ -44,17 +45,17 @@ def check_moves(moves: Int[np.ndarray, "rows"], num_moves: int) -> None:
 def check_move(move: int, num_moves: int) -> None:
     """A single move is in range(num_moves); there is no place or name for `NO_MOVE`."""
     if not 0 <= move < num_moves:
-        raise ValueError(f"move {move} does not exist; moves are 0 to {num_moves - 1}")
+        raise SeadsError(f"move {move} does not exist; moves are 0 to {num_moves - 1}")
 
 
 def check_values(boards: np.ndarray, num_fields: int, num_values: int) -> None:
     """Boards have `num_fields` fields in their last axis, each in range(num_values)."""
     if boards.shape[-1:] != (num_fields,):
         found = boards.shape[-1] if boards.ndim else 0
-        raise ValueError(f"a board has {num_fields} fields, not {found}")
+        raise SeadsError(f"a board has {num_fields} fields, not {found}")
     if boards.size and not (boards.min() >= 0 and boards.max() < num_values):
         wrong = boards[(boards < 0) | (boards >= num_values)][0]
-        raise ValueError(f"field value {wrong} is not possible; values are 0 to {num_values - 1}")
+        raise SeadsError(f"field value {wrong} is not possible; values are 0 to {num_values - 1}")
 
 
 def check_draw(depths: np.ndarray, seeds: np.ndarray) -> None:

@@ -27,7 +27,7 @@ def to_problem(
     """The problem in unified-planning's terms: a fluent per bit, an action per skill.
 
     A skill that changes bits becomes an action with conditional effects. Skills without
-    effect are left out; a skill without an operator cannot be written and raises ValueError.
+    effect are left out; a skill without an operator cannot be written and raises SeadsError.
     """
     if compiled.opaque:
         raise SeadsError(

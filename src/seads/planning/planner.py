@@ -95,7 +95,7 @@ def _run(
 
 
 def checked_state(name: str, state: ArrayLike, num_bits: int) -> Bool[np.ndarray, "bits"]:
-    """The state as booleans; raises ValueError if it is no vector of `num_bits` bits."""
+    """The state as booleans; raises SeadsError if it is no vector of `num_bits` bits."""
     array = np.asarray(state)
     if array.shape != (num_bits,):
         raise SeadsError(f"the {name} has shape {array.shape}; it must be {num_bits} bits")
