@@ -93,12 +93,17 @@ def test_json_is_alone_on_stdout(command: Any, capsys: pytest.CaptureFixture[str
 @pytest.mark.parametrize(
     ("body", "sentence"),
     [
-        ("raise ValueError('depth is 9; choose 1 to 5')", "seads: depth is 9; choose 1 to 5\n"),
+        (
+            "from seads.errors import SeadsError\nraise SeadsError('depth is 9; choose 1 to 5')",
+            "seads: depth is 9; choose 1 to 5\n",
+        ),
         (
             "from seads.errors import unknown\nraise unknown('game', 'chess', ['lightsout'])",
             "seads: unknown game 'chess'; choose from lightsout\n",
         ),
         ("open('/no/such/file')", "seads: /no/such/file: No such file or directory\n"),
+        ("open('/dev', 'w')", "seads: /dev: Is a directory\n"),
+        ("with open('/dev/full', 'w') as f: f.write('a')", "seads: No space left on device\n"),
         (
             "raise ModuleNotFoundError('no viser', name='viser.scene')",
             "seads: viser.scene is missing; pip install 'seads[web]'\n",
@@ -117,6 +122,8 @@ def test_a_users_error_is_one_sentence(
     ("body", "kind"),
     [
         ("int('seven')", ValueError),
+        ("raise ValueError('row 3 has no running episode')", ValueError),
+        ("raise OSError(5, 'Input/output error')", OSError),
         ("import nonexistent_library", ModuleNotFoundError),
         ("raise BrokenPipeError", BrokenPipeError),
         ("[][0]", IndexError),

@@ -8,9 +8,9 @@ and then everything else that it prints goes to stderr. Only the module asked fo
 from __future__ import annotations
 
 import contextlib
+import errno
 import importlib
 import json
-import opcode
 import os
 import select
 import sys
@@ -47,9 +47,15 @@ INTERRUPTED = 130
 CLOSED_PIPE = 1
 USER_ERROR = 2
 
+DISK_FULL = (errno.ENOSPC, errno.EDQUOT)
+
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command line and return its exit status: 0, 2 for a user's error, 130 for Ctrl-C."""
+    """Run one command line and return its exit status: 0, 2 for a user's error, 130 for Ctrl-C.
+
+    A user's error is a `SeadsError`, trouble with a file, or a missing extra of the package.
+    Anything else is a defect, and keeps its traceback.
+    """
     try:
         _dispatch(list(sys.argv[1:] if arguments is None else arguments))
         sys.stdout.flush()
@@ -62,17 +68,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
         # Python flushes stdout once more at exit: let that go nowhere.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return CLOSED_PIPE
-    except (ValueError, OSError) as error:
-        if not _is_for_the_user(error):
-            raise
-        print(f"seads: {_sentence(error)}", file=sys.stderr)
-        return USER_ERROR
+    except SeadsError as error:
+        return _tell(str(error))
+    except OSError as error:
+        if error.filename is not None:
+            return _tell(f"{error.filename}: {error.strerror}")
+        if error.errno in DISK_FULL:
+            return _tell(str(error.strerror))
+        raise
     except ModuleNotFoundError as error:
         extra = EXTRAS.get((error.name or "").partition(".")[0])
         if extra is None:
             raise
-        print(f"seads: {error.name} is missing; pip install 'seads[{extra}]'", file=sys.stderr)
-        return USER_ERROR
+        return _tell(f"{error.name} is missing; pip install 'seads[{extra}]'")
     return 0
 
 
@@ -123,27 +131,9 @@ def _reader_left() -> bool:
     return any(event & select.POLLERR for _, event in poll.poll(0))
 
 
-def _is_for_the_user(error: Exception) -> bool:
-    """Whether the message was written for a user: a file's, or by a `raise` in this package.
-
-    A ValueError out of a library's depths is a defect of ours, and keeps its traceback.
-    """
-    if isinstance(error, SeadsError) or (isinstance(error, OSError) and error.filename):
-        return True
-    trace = error.__traceback__
-    while trace is not None and trace.tb_next is not None:
-        trace = trace.tb_next
-    if trace is None or not isinstance(error, ValueError):
-        return False
-    code = trace.tb_frame.f_code.co_code
-    ours = trace.tb_frame.f_globals.get("__name__", "").startswith("seads.")
-    return ours and code[trace.tb_lasti] == opcode.opmap["RAISE_VARARGS"]
-
-
-def _sentence(error: Exception) -> str:
-    if isinstance(error, OSError) and error.filename is not None:
-        return f"{error.filename}: {error.strerror}"
-    return str(error)
+def _tell(sentence: str) -> int:
+    print(f"seads: {sentence}", file=sys.stderr)
+    return USER_ERROR
 
 
 if __name__ == "__main__":

@@ -33,7 +33,8 @@ def to_problem(
         raise SeadsError(
             f"skills {list(compiled.opaque)} have no operator, so they cannot be exported"
         )
-    up = _unified_planning()
+    from unified_planning import shortcuts as up
+
     problem = up.Problem(name)
     fluents = [up.Fluent(f"bit_{bit}", up.BoolType()) for bit in range(compiled.num_bits)]
     for fluent, value in zip(fluents, start, strict=True):
@@ -66,16 +67,6 @@ def write_pddl(
     writer.write_domain(str(domain_path))
     writer.write_problem(str(problem_path))
     return domain_path, problem_path
-
-
-def _unified_planning() -> Any:
-    try:
-        from unified_planning import shortcuts
-    except ImportError as error:
-        raise ImportError(
-            "PDDL export needs unified-planning: pip install 'seads[planning]'"
-        ) from error
-    return shortcuts
 
 
 def _add_effects(up: Any, action: Any, operator: Operator, fluents: list[Any]) -> bool:
