@@ -197,7 +197,7 @@ def test_goals_are_checked_against_the_start() -> None:
     boards = GameReader(GAME)
     one_light = np.eye(25, dtype=bool)[0]
     dark = np.zeros(25, bool)
-    with pytest.raises(ValueError, match="no presses solve the board"):
+    with pytest.raises(SeadsError, match="no presses solve the board"):
         goal_for(boards, one_light, None)
     # unsolvable itself, but reachable from another unsolvable board
     text = boards.line(one_light)

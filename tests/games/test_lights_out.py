@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from seads.errors import SeadsError
 from seads.games import NO_MOVE, LightsOut
 from seads.streams import row_seeds, uniforms
 
@@ -79,7 +80,7 @@ def test_parse_reads_what_people_type(text):
     ],
 )
 def test_parse_says_what_is_wrong(text, message):
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(SeadsError, match=message):
         LightsOut(2).parse(text)
 
 
@@ -174,24 +175,24 @@ def test_half_fields_switch_on_above_and_off_below():
     ],
 )
 def test_bad_options_are_refused(options):
-    with pytest.raises(ValueError, match=next(iter(options)).split("_")[-1]):
+    with pytest.raises(SeadsError, match=next(iter(options)).split("_")[-1]):
         LightsOut(**options)
 
 
 def test_moves_that_do_not_exist_are_refused():
     game = LightsOut()
     for wrong in (-2, 25):
-        with pytest.raises(ValueError, match=f"move {wrong} does not exist; moves are 0 to 24"):
+        with pytest.raises(SeadsError, match=f"move {wrong} does not exist; moves are 0 to 24"):
             game.play(game.goal[None], np.array([wrong]))
     for ask in (game.point_of, game.move_name):
         for wrong in (-1, 25):
-            with pytest.raises(ValueError, match=f"move {wrong} does not exist"):
+            with pytest.raises(SeadsError, match=f"move {wrong} does not exist"):
                 ask(wrong)
     assert game.move_name(7) == "press row 2, column 3"
 
 
 def test_bits_of_another_board_are_refused():
-    with pytest.raises(ValueError, match="25 fields, not 24"):
+    with pytest.raises(SeadsError, match="25 fields, not 24"):
         LightsOut().from_bits(np.zeros((1, 24), bool))
 
 
@@ -245,12 +246,12 @@ def test_unsolvable_boards_are_called_so():
     board[0] = 1
     assert game.depth(board[None])[0] == -1
     for ask in (game.check_feasible, game.solve):
-        with pytest.raises(ValueError, match="only one in 4 of all 5x5 LightsOut boards"):
+        with pytest.raises(SeadsError, match="only one in 4 of all 5x5 LightsOut boards"):
             ask(board)
     game.check_feasible(game.play(board[None] * 0, np.array([3]))[0])
     assert (LightsOut(7).depth(random_boards(7, 50)) >= 0).all()
 
 
 def test_depths_need_few_quiet_patterns():
-    with pytest.raises(ValueError, match="LightsOut 30x30: 20 independent quiet patterns"):
+    with pytest.raises(SeadsError, match="LightsOut 30x30: 20 independent quiet patterns"):
         LightsOut(30).depth(np.zeros((1, 900), np.uint8))

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from seads.errors import SeadsError
 from seads.games import Game, LightsOut, Split, TileSwap, make_game
 from seads.games.splits import canonical
 from seads.streams import row_seeds, uniforms
@@ -125,14 +126,14 @@ def test_large_boards_press_that_many_distinct_fields():
     ],
 )
 def test_impossible_draws_are_refused(game: Game, split: Split, depth: int, message: str) -> None:
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(SeadsError, match=message):
         game.draw(np.array([1, depth]), split, row_seeds(0, 2))
 
 
 def test_large_board_draw_ends_where_the_set_is_empty():
     game = LightsOut(7)
     empty: Split = "test" if game.in_split(game.goal[None], "train")[0] else "train"
-    with pytest.raises(ValueError, match="is 0 distinct moves from the goal"):
+    with pytest.raises(SeadsError, match="is 0 distinct moves from the goal"):
         game.draw(np.array([0]), empty, row_seeds(0, 1))
 
 
@@ -179,11 +180,11 @@ def test_inputs_of_the_wrong_type_are_refused():
 
 def test_names_and_options_of_games():
     assert make_game("lightsout", size=7).num_moves == 49
-    with pytest.raises(ValueError, match=r"did you mean 'lightsout'.*lightsout, tileswap"):
+    with pytest.raises(SeadsError, match=r"did you mean 'lightsout'.*lightsout, tileswap"):
         make_game("lights-out")
-    with pytest.raises(ValueError, match="unknown game 'chess'; choose from lightsout, tileswap"):
+    with pytest.raises(SeadsError, match="unknown game 'chess'; choose from lightsout, tileswap"):
         make_game("chess")
-    with pytest.raises(ValueError, match=r"unknown option 'sice'.*choose from size, tile_width"):
+    with pytest.raises(SeadsError, match=r"unknown option 'sice'.*choose from size, tile_width"):
         make_game("lightsout", sice=3)
 
 

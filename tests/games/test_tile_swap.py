@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from seads.errors import SeadsError
 from seads.games import NO_MOVE, TileSwap
 from seads.streams import row_seeds, uniforms
 
@@ -65,7 +66,7 @@ def test_bits_that_describe_no_board_are_refused():
     spread = good.copy()
     spread[1, [1, 10]] = [True, False]  # chip 0 on fields 0 and 1, chip 1 on none
     for bits in (twice, missing, spread):
-        with pytest.raises(ValueError, match="bits of row 1 describe no board"):
+        with pytest.raises(SeadsError, match="bits of row 1 describe no board"):
             game.from_bits(bits)
 
 
@@ -123,7 +124,7 @@ def test_parse_reads_what_people_type(text):
     ],
 )
 def test_parse_says_what_is_wrong(size, text, message):
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(SeadsError, match=message):
         TileSwap(size).parse(text)
 
 
@@ -145,23 +146,23 @@ def test_solutions_are_shortest_and_solve():
 def test_large_boards_have_no_exact_depths():
     game = TileSwap(4)
     for ask in (lambda: game.depth(game.goal[None]), game.depth_counts):
-        with pytest.raises(ValueError, match="not available for TileSwap 4x4"):
+        with pytest.raises(SeadsError, match="not available for TileSwap 4x4"):
             ask()
 
 
 @pytest.mark.parametrize("size", [1, 17])
 def test_bad_sizes_are_refused(size):
-    with pytest.raises(ValueError, match="board size"):
+    with pytest.raises(SeadsError, match="board size"):
         TileSwap(size)
 
 
 def test_moves_and_boards_that_do_not_exist_are_refused():
     game = TileSwap()
     for wrong in (-2, 12):
-        with pytest.raises(ValueError, match=f"move {wrong} does not exist; moves are 0 to 11"):
+        with pytest.raises(SeadsError, match=f"move {wrong} does not exist; moves are 0 to 11"):
             game.play(game.goal[None], np.array([wrong]))
-    with pytest.raises(ValueError, match="chip 0 lies on 9 fields"):
+    with pytest.raises(SeadsError, match="chip 0 lies on 9 fields"):
         game.depth(np.zeros((1, 9), np.uint8))
-    with pytest.raises(ValueError, match="9 fields, not 8"):
+    with pytest.raises(SeadsError, match="9 fields, not 8"):
         game.check_feasible(game.goal[:8])
     game.check_feasible(game.goal[::-1])

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from planning_models import Faulty, Table, every_state, goal_bits, half_fields
 
+from seads.errors import SeadsError
 from seads.games import make_game
 from seads.planning import RulesModel, compile_model, operator_rows
 from seads.planning.affine import PackedAffine, Preimages
@@ -150,5 +151,5 @@ def test_preimages_of_a_state_nothing_leads_to():
 
 def test_min_agreement_is_checked():
     model = Table(2, 1, lambda state, skill: state)
-    with pytest.raises(ValueError, match="min_agreement"):
+    with pytest.raises(SeadsError, match="min_agreement"):
         compile_model(model, np.zeros((1, 2), bool), min_agreement=0.0)

@@ -7,6 +7,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
+from seads.errors import SeadsError
 from seads.games import LightsOut
 from seads.planning import Budget, Plan, PlanStatus, RulesModel, plan
 from seads.planning.executor import Effect, Execution, MakePlan, Reason, execute, skill_limit
@@ -139,7 +140,7 @@ def test_what_never_works_ends_at_the_limit() -> None:
     assert len(done.runs) == 3
     (done,) = run(World(board_of(0, 8)[None]), replan=False, max_skills=1)
     assert done.reason is Reason.TOO_MANY_SKILLS
-    with pytest.raises(ValueError, match="max_skills is -1"):
+    with pytest.raises(SeadsError, match="max_skills is -1"):
         run(World(board_of(0)[None]), max_skills=-1)
 
 

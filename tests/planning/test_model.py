@@ -3,6 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from seads.errors import SeadsError
 from seads.games import make_game
 from seads.planning import MLPModel, RulesModel
 
@@ -37,10 +38,10 @@ def test_nan_and_wrong_shapes_are_refused(which):
     weights = network()
     weights[which] = weights[which].copy()
     weights[which].flat[0] = np.nan
-    with pytest.raises(ValueError, match="NaN"):
+    with pytest.raises(SeadsError, match="NaN"):
         MLPModel(*weights)
     weights[which] = np.zeros((3, 4, 5))
-    with pytest.raises(ValueError, match="has shape"):
+    with pytest.raises(SeadsError, match="has shape"):
         MLPModel(*weights)
 
 

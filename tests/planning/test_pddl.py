@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from planning_models import Table, boards, goal_bits, half_fields
 
+from seads.errors import SeadsError
 from seads.games import make_game
 from seads.planning import RulesModel, compile_model, plan
 from seads.planning.pddl import to_problem, write_pddl
@@ -53,5 +54,5 @@ def test_opaque_skills_cannot_be_exported():
 
     compiled = compile_model(Table(3, 3, step), np.zeros((1, 3), bool))
     assert compiled.opaque
-    with pytest.raises(ValueError, match="have no operator"):
+    with pytest.raises(SeadsError, match="have no operator"):
         to_problem(np.zeros(3, bool), np.ones(3, bool), compiled)

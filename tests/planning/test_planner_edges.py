@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from planning_models import Faulty, Flips, Table, boards, goal_bits
 
+from seads.errors import SeadsError
 from seads.games import make_game
 from seads.planning import (
     PLANNERS,
@@ -71,7 +72,7 @@ def test_a_budget_is_kept(planner):
     [("max_nodes", -1), ("seconds", -1.0), ("seconds", math.nan), ("memory_mb", -0.5)],
 )
 def test_negative_budgets_are_refused(field, value):
-    with pytest.raises(ValueError, match=field):
+    with pytest.raises(SeadsError, match=field):
         Budget(**{field: value})
 
 
@@ -87,23 +88,23 @@ def test_negative_budgets_are_refused(field, value):
     ],
 )
 def test_malformed_states_are_refused(start, goal, message):
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(SeadsError, match=message):
         plan(start, goal, FLIPS)
 
 
 def test_malformed_planners_and_costs_are_refused():
-    with pytest.raises(ValueError, match=r"unknown planner 'bsf'.*did you mean 'bfs'"):
+    with pytest.raises(SeadsError, match=r"unknown planner 'bsf'.*did you mean 'bfs'"):
         plan(ZERO, ONE, FLIPS, "bsf")
-    with pytest.raises(ValueError, match="3 costs for 4 skills"):
+    with pytest.raises(SeadsError, match="3 costs for 4 skills"):
         plan(ZERO, ONE, FLIPS, costs=Costs(np.ones(3)))
-    with pytest.raises(ValueError, match="'bfs' minimises length only"):
+    with pytest.raises(SeadsError, match="'bfs' minimises length only"):
         plan(ZERO, ONE, FLIPS, "bfs", costs=Costs(np.arange(1.0, 5.0)))
     for bad in ([1, -1], [math.nan, 1]):
-        with pytest.raises(ValueError, match="cost of skill"):
+        with pytest.raises(SeadsError, match="cost of skill"):
             Costs(np.array(bad))
-    with pytest.raises(ValueError, match="shape"):
+    with pytest.raises(SeadsError, match="shape"):
         Costs(np.ones((2, 2)))
-    with pytest.raises(ValueError, match="not all in"):
+    with pytest.raises(SeadsError, match="not all in"):
         Costs.from_success(np.array([0.5, 1.5]))
 
 
@@ -224,7 +225,7 @@ def test_costs_from_episodes():
     risk = Costs.from_episodes("risk", 3, skills, steps, worked)
     np.testing.assert_allclose(np.exp(-risk.per_skill), [3 / 4, 2 / 5, 1 / 2])
     assert Costs.from_episodes("length", 3, skills, steps, worked).is_length
-    with pytest.raises(ValueError, match="choose from length, steps, risk"):
+    with pytest.raises(SeadsError, match="choose from length, steps, risk"):
         Costs.from_episodes("time", 3, skills, steps, worked)
-    with pytest.raises(ValueError, match="skills outside"):
+    with pytest.raises(SeadsError, match="skills outside"):
         Costs.from_episodes("steps", 1, skills, steps, worked)

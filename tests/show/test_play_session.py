@@ -212,7 +212,7 @@ def test_bad_requests_change_nothing(
         action(session)
     assert (session.symbol == before).all()
     assert session.planner == "auto"
-    with pytest.raises(ValueError, match="board"):
+    with pytest.raises(SeadsError, match="board"):
         session.set_board(".#")
 
 
