@@ -10,6 +10,12 @@ class SeadsError(ValueError):
     """Something the user gave cannot be used; the message names it and what is allowed."""
 
 
+def demand(settings: object, condition: bool, name: str, allowed: str) -> None:
+    """Raise, naming the setting's value and what is allowed, unless the condition holds."""
+    if not condition:
+        raise SeadsError(f"{name}={getattr(settings, name)!r}; allowed: {allowed}")
+
+
 def unknown(kind: str, given: str, allowed: Iterable[str]) -> SeadsError:
     """The error for a name that is not in a table: the name, the nearest one, and all of them."""
     names = list(allowed)

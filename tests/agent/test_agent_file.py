@@ -99,6 +99,7 @@ def test_damaged_weights_are_a_sentence(damage: Any, tmp_path: Path) -> None:
         (b"[]", "is not an agent's card"),
         (b"{}", "is not an agent's card"),
         (b"\xff\xfe\xfa", "is not an agent's card"),
+        (b'{"format": 1, "architecture": []}', "is not an agent's card"),
         (b'{"format": 2}', "has format 2; this version of seads reads format 1"),
     ],
 )

@@ -90,6 +90,7 @@ def test_equals_a_plain_list(data: st.DataObject) -> None:
         buffer.classify(told, np.array([classes[n] for n in buffer.stored.moves[told]]))
         for one in plain.held:
             one[1] = classes[one[0]] if one[0] in newest else one[1]
+    assert buffer.stored is not None
     kept = np.flatnonzero(buffer.order >= 0)
     expected = episodes(0, 60).pick(buffer.stored.moves[kept])
     for name in ("observations", "actions", "lengths", "skills", "before", "after"):

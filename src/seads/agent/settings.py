@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import dataclasses
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
+from seads import errors
 from seads.errors import SeadsError, unknown
 
 
@@ -90,10 +92,7 @@ class AgentSettings:
     """Collect with the averaged policy."""
 
     def __post_init__(self) -> None:
-        def demand(condition: bool, name: str, allowed: str) -> None:
-            if not condition:
-                raise SeadsError(f"{name}={getattr(self, name)!r}; allowed: {allowed}")
-
+        demand = partial(errors.demand, self)
         demand(self.algorithm in ("seads", "vic"), "algorithm", "seads, vic")
         demand(
             self.num_skills == 0 or self.num_skills >= 2,

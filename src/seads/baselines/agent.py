@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,13 +9,12 @@ from typing import Any
 
 import jax
 
-from seads.agent.agent import FORMAT, find
-from seads.agent.arrays import from_arrays, read_arrays, to_arrays, write_arrays
+from seads.agent.agent import find
+from seads.agent.card import CARD, check_fits, read_card, read_weights, write_agent
 from seads.agent.networks import MLP, SkillPolicy
 from seads.baselines.policies import ActionPolicy, SubgoalPolicy
 from seads.baselines.settings import KINDS
 from seads.envs.interface import EnvSpec
-from seads.errors import SeadsError, unknown
 
 
 @dataclass(frozen=True)
@@ -49,35 +47,18 @@ class BaselineAgent:
 
     def check_fits(self, spec: EnvSpec) -> None:
         """Raise unless this agent can act in an environment of that specification."""
-        for name in ("observation_size", "action_size", "num_bits"):
-            ours, theirs = getattr(self.architecture, name), getattr(spec, name)
-            if ours != theirs:
-                raise SeadsError(
-                    f"agent for {self.env!r} does not fit {spec.name!r}: {name} is {theirs}, "
-                    f"the agent needs {ours}"
-                )
+        check_fits(self.env, self.architecture, spec)
 
     def save(self, directory: Path) -> None:
         """Write weights.safetensors and card.json, each aside first, then renamed."""
-        directory.mkdir(parents=True, exist_ok=True)
-        weights, card = directory / "weights.safetensors", directory / "card.json"
-        write_arrays(weights.with_suffix(".tmp"), to_arrays((self.low, self.high)))
-        content = {
-            "format": FORMAT,
-            "env": self.env,
-            "env_options": self.env_options,
-            "architecture": dataclasses.asdict(self.architecture),
-            **self.card,
-        }
-        card.with_suffix(".tmp").write_text(json.dumps(content, indent=2) + "\n")
-        for path in (weights, card):
-            path.with_suffix(".tmp").rename(path)
+        networks = (self.low, self.high)
+        write_agent(directory, self.env, self.env_options, self.architecture, networks, self.card)
 
 
 def is_baseline(source: str | Path) -> bool:
     """Whether a run or agent directory holds a baseline; what cannot be read does not."""
     try:
-        card = json.loads((find(source) / "card.json").read_text())
+        card = json.loads((find(source) / CARD).read_text())
         return card["architecture"]["algorithm"] in KINDS
     except (OSError, ValueError, KeyError, TypeError):
         return False
@@ -86,24 +67,9 @@ def is_baseline(source: str | Path) -> bool:
 def load_baseline(source: str | Path) -> BaselineAgent:
     """A baseline from a run directory or an agent directory; reads arrays and JSON only."""
     directory = find(source)
-    try:
-        content = json.loads((directory / "card.json").read_text())
-        if content["format"] != FORMAT:
-            raise SeadsError(
-                f"{directory / 'card.json'} has format {content['format']}; this version of "
-                f"seads reads format {FORMAT}"
-            )
-        shape = content.pop("architecture")
-        shape["hidden"] = tuple(shape["hidden"])
-        ours = BaselineArchitecture(**shape)
-        env, env_options = content.pop("env"), content.pop("env_options")
-    except (json.JSONDecodeError, UnicodeDecodeError, KeyError, TypeError) as error:
-        raise SeadsError(f"{directory / 'card.json'} is not a baseline's card: {error}") from None
-    if ours.algorithm not in KINDS:
-        raise unknown("baseline", ours.algorithm, KINDS)
-    low, high = _fresh_policies(ours)
-    low, high = from_arrays((low, high), read_arrays(directory / "weights.safetensors"))
-    return BaselineAgent(env, env_options, ours, low, high, content)
+    env, env_options, ours, card = read_card(directory, BaselineArchitecture, "baseline", KINDS)
+    low, high = read_weights(directory, _fresh_policies(ours))
+    return BaselineAgent(env, env_options, ours, low, high, card)
 
 
 def _fresh_policies(ours: BaselineArchitecture) -> tuple[SkillPolicy, SubgoalPolicy | None]:

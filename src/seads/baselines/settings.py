@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from seads.envs.registry import BODIES, lookup
-from seads.errors import SeadsError, unknown
+from seads.errors import demand, unknown
 
 
 @dataclass(frozen=True)
@@ -41,17 +41,17 @@ class SACSettings:
     """Steps an epoch in each environment."""
 
     def __post_init__(self) -> None:
-        _demand(self, self.algorithm == "sac", "algorithm", "sac")
+        demand(self, self.algorithm == "sac", "algorithm", "sac")
         _check_shared(self, ("alpha",))
         for name in ("num_envs", "steps_per_env"):
-            _demand(self, getattr(self, name) >= 1, name, "1 or more")
-        _demand(
+            demand(self, getattr(self, name) >= 1, name, "1 or more")
+        demand(
             self,
             self.replay_transitions > self.num_envs,
             "replay_transitions",
             f"more than num_envs ({self.num_envs})",
         )
-        _demand(
+        demand(
             self,
             self.num_envs < self.warmup_transitions <= self.replay_transitions,
             "warmup_transitions",
@@ -102,21 +102,21 @@ class HACSettings:
     """Boards played an epoch, each in its own environment."""
 
     def __post_init__(self) -> None:
-        _demand(self, self.algorithm == "hac", "algorithm", "hac")
+        demand(self, self.algorithm == "hac", "algorithm", "hac")
         _check_shared(self, ("alpha_low", "alpha_high"))
-        _demand(self, self.temperature > 0, "temperature", "above 0")
+        demand(self, self.temperature > 0, "temperature", "above 0")
         for name in ("horizon_low", "horizon_high", "episodes_per_epoch"):
-            _demand(self, getattr(self, name) >= 1, name, "1 or more")
-        _demand(self, 0 <= self.subgoal_tests <= 1, "subgoal_tests", "0 to 1")
-        _demand(self, self.hindsight_goals >= 0, "hindsight_goals", "0 or more")
+            demand(self, getattr(self, name) >= 1, name, "1 or more")
+        demand(self, 0 <= self.subgoal_tests <= 1, "subgoal_tests", "0 to 1")
+        demand(self, self.hindsight_goals >= 0, "hindsight_goals", "0 or more")
         longest = self.horizon_low * self.horizon_high + 1
-        _demand(
+        demand(
             self,
             self.replay_transitions >= longest,
             "replay_transitions",
             f"horizon_low × horizon_high + 1 ({longest}), so that an episode fits, or more",
         )
-        _demand(
+        demand(
             self,
             1 <= self.warmup_transitions <= self.replay_transitions,
             "warmup_transitions",
@@ -130,19 +130,14 @@ Settings = SACSettings | HACSettings
 def _check_shared(settings: Settings, alphas: tuple[str, ...]) -> None:
     sizes = settings.hidden
     good = len(sizes) >= 1 and all(size >= 1 for size in sizes)
-    _demand(settings, good, "hidden", "one or more positive sizes")
+    demand(settings, good, "hidden", "one or more positive sizes")
     for name in alphas:
-        _demand(settings, getattr(settings, name) >= 0, name, "0 or more")
+        demand(settings, getattr(settings, name) >= 0, name, "0 or more")
     for name in ("learning_rate", "learning_rate_end", "updates"):
-        _demand(settings, getattr(settings, name) > 0, name, "above 0")
-    _demand(settings, 0 <= settings.gamma <= 1, "gamma", "0 to 1")
-    _demand(settings, 0 < settings.tau <= 1, "tau", "above 0, up to 1")
-    _demand(settings, settings.batch >= 1, "batch", "1 or more")
-
-
-def _demand(settings: Settings, condition: bool, name: str, allowed: str) -> None:
-    if not condition:
-        raise SeadsError(f"{name}={getattr(settings, name)!r}; allowed: {allowed}")
+        demand(settings, getattr(settings, name) > 0, name, "above 0")
+    demand(settings, 0 <= settings.gamma <= 1, "gamma", "0 to 1")
+    demand(settings, 0 < settings.tau <= 1, "tau", "above 0, up to 1")
+    demand(settings, settings.batch >= 1, "batch", "1 or more")
 
 
 def updates_due(updates: float, epoch: int) -> int:
