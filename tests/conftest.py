@@ -15,7 +15,7 @@ os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(_CACHE / "jax"))
 os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0.5")
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
 
-# Tests anywhere may import `tests.exact_agent`.
+# Importlib mode adds no folder: with this, tests share modules such as `tests.exact_agent`.
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 settings.register_profile("seads", deadline=None, derandomize=True)

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from planning_models import boards, every_state, goal_bits
+from tests.planning.planning_models import boards, every_state, goal_bits
 
 from seads.games import make_game
 from seads.planning import Costs, RulesModel, compile_model, heuristic

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from planning_models import Table, boards, goal_bits, half_fields
+from tests.planning.planning_models import Table, boards, goal_bits, half_fields
 
 from seads.errors import SeadsError
 from seads.games import make_game

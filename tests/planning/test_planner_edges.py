@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from planning_models import Faulty, Flips, Table, boards, goal_bits
+from tests.planning.planning_models import Faulty, Flips, Table, boards, goal_bits
 
 from seads.errors import SeadsError
 from seads.games import make_game

@@ -6,7 +6,14 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from planning_models import Flips, boards, every_state, goal_bits, half_fields, shortest
+from tests.planning.planning_models import (
+    Flips,
+    boards,
+    every_state,
+    goal_bits,
+    half_fields,
+    shortest,
+)
 
 from seads.games import make_game
 from seads.planning import PLANNERS, Budget, Costs, PlanStatus, RulesModel, compile_model, plan

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.tiny_settings import TINY
 
 from seads.agent.arrays import read_arrays
 from seads.agent.settings import AgentSettings
@@ -16,20 +17,6 @@ from seads.jax_setup import prepare_jax
 from seads.training.config import TrainConfig
 
 prepare_jax()
-
-TINY: dict[str, Any] = dict(
-    hidden=(16, 16),
-    sac_steps=2,
-    sac_batch=8,
-    model_hidden=(16,),
-    model_steps=3,
-    model_batch=8,
-    episodes_per_epoch=8,
-    recent_episodes=16,
-    buffer_episodes=32,
-    sampled_episodes=16,
-)
-"""Sizes only: what else a test depends on, it says."""
 
 
 @pytest.fixture(scope="session")

@@ -1,0 +1,19 @@
+"""Settings so small that a whole epoch of learning takes milliseconds."""
+
+from __future__ import annotations
+
+from typing import Any
+
+TINY: dict[str, Any] = dict(
+    hidden=(16, 16),
+    sac_steps=2,
+    sac_batch=8,
+    model_hidden=(16,),
+    model_steps=3,
+    model_batch=8,
+    episodes_per_epoch=8,
+    recent_episodes=16,
+    buffer_episodes=32,
+    sampled_episodes=16,
+)
+"""Sizes only: what else a test depends on, it says."""
