@@ -144,6 +144,8 @@ def test_costs_come_from_the_card() -> None:
     assert skill_costs(agent, "risk").per_skill == pytest.approx([np.log(2)] * 25)
     with pytest.raises(SeadsError, match="no statistics of its skills"):
         skill_costs(exact_agent(), "risk")
+    with pytest.raises(SeadsError, match="'riks'; did you mean 'risk'"):
+        skill_costs(agent, "riks")
 
 
 def test_steps_and_risk_change_the_plan() -> None:

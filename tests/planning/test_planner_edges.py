@@ -215,17 +215,3 @@ def test_opaque_skills_shorten_plans():
     other = plan(ONE, ZERO, compiled)
     assert len(other) == 4
     assert other.minimal
-
-
-def test_costs_from_episodes():
-    skills, steps = np.array([0, 0, 1, 1, 1]), np.array([3, 5, 10, 10, 4])
-    worked = np.array([True, True, False, True, False])
-    by_steps = Costs.from_episodes("steps", 3, skills, steps, worked)
-    assert by_steps.per_skill.tolist() == [4.0, 8.0, 10.0]
-    risk = Costs.from_episodes("risk", 3, skills, steps, worked)
-    np.testing.assert_allclose(np.exp(-risk.per_skill), [3 / 4, 2 / 5, 1 / 2])
-    assert Costs.from_episodes("length", 3, skills, steps, worked).is_length
-    with pytest.raises(SeadsError, match="choose from length, steps, risk"):
-        Costs.from_episodes("time", 3, skills, steps, worked)
-    with pytest.raises(SeadsError, match="skills outside"):
-        Costs.from_episodes("steps", 1, skills, steps, worked)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from typing import get_args
+
 import numpy as np
 from jaxtyping import Bool, Float32, Int
 
 from seads.agent.agent import Agent
 from seads.agent.skill_model import ForwardModel
-from seads.errors import SeadsError
+from seads.errors import SeadsError, unknown
 from seads.planning.costs import Costs, Minimise
 from seads.planning.model import MLPModel, SymbolicModel
 
@@ -69,6 +71,8 @@ class NetworkModel:
 
 def skill_costs(agent: Agent, minimise: Minimise) -> Costs:
     """What a plan should spend little of: skills, low-level steps, or the risk of failing."""
+    if minimise not in get_args(Minimise):
+        raise unknown("quantity to minimise", minimise, get_args(Minimise))
     if minimise == "length":
         return Costs.length(agent.num_skills)
     found = agent.card.get("skills")

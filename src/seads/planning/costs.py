@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Literal
 
 import numpy as np
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Float
 
 from seads.errors import SeadsError
 
@@ -42,35 +42,6 @@ class Costs:
             raise SeadsError(f"success probabilities {probability} are not all in [0, 1]")
         with np.errstate(divide="ignore"):
             return cls(np.abs(np.log(probability)))
-
-    @classmethod
-    def from_episodes(
-        cls,
-        minimise: str,
-        num_skills: int,
-        skills: Int[np.ndarray, "episodes"],
-        steps: Int[np.ndarray, "episodes"],
-        as_predicted: Bool[np.ndarray, "episodes"],
-    ) -> Costs:
-        """Costs learned from skill episodes: what was run, for how long, and whether it worked.
-
-        A skill's steps are its mean episode length; a skill never tried gets the longest.
-        Its success probability is (successes + 1) / (episodes + 2), so it is never 0 or 1.
-        """
-        if minimise not in get_args(Minimise):
-            allowed = ", ".join(get_args(Minimise))
-            raise SeadsError(f"cannot minimise {minimise!r}; choose from {allowed}")
-        if len(skills) and not (min(skills) >= 0 and max(skills) < num_skills):
-            raise SeadsError(f"episodes name skills outside 0..{num_skills - 1}")
-        if minimise == "length":
-            return cls.length(num_skills)
-        tried = np.bincount(skills, minlength=num_skills)
-        if minimise == "risk":
-            worked = np.bincount(skills, weights=as_predicted, minlength=num_skills)
-            return cls.from_success((worked + 1) / (tried + 2))
-        total = np.bincount(skills, weights=steps, minlength=num_skills)
-        longest = float(np.max(steps, initial=1))
-        return cls(np.where(tried > 0, total / np.maximum(tried, 1), longest))
 
     @property
     def is_length(self) -> bool:
