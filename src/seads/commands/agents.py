@@ -32,17 +32,14 @@ def run(options: Options) -> list[dict[str, Any]]:
 
 def _print_table(found: list[dict[str, Any]]) -> None:
     from rich.console import Console
-    from rich.table import Table
+
+    from seads.commands.table import plain_table
 
     console = Console()
     if not found:
         console.print("no trained agents come with this installation; make one: seads train ENV")
         return
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for column in COLUMNS:
-        table.add_column(
-            column.replace("_", " "), justify="left" if column in ("name", "env") else "right"
-        )
+    table = plain_table((column.replace("_", " ") for column in COLUMNS), left=("name", "env"))
     for card in found:
         table.add_row(*("" if card.get(c) is None else str(card[c]) for c in COLUMNS))
     console.print(table)

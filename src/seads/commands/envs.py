@@ -65,14 +65,13 @@ def _draw(name: str, picture: Path) -> None:
 
 def _print_table(found: list[dict[str, Any]]) -> None:
     from rich.console import Console
-    from rich.table import Table
+
+    from seads.commands.table import plain_table
 
     console = Console(width=None if sys.stdout.isatty() else FULL_WIDTH)
     keys = [key for key in COLUMNS if key != "gym_id" or console.width >= FULL_WIDTH]
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for key in keys:
-        number = isinstance(found[0].get(key), int)
-        table.add_column(COLUMNS[key], justify="right" if number else "left", no_wrap=True)
+    words = [COLUMNS[key] for key in keys if not isinstance(found[0].get(key), int)]
+    table = plain_table((COLUMNS[key] for key in keys), left=words, no_wrap=True)
     for one in found:
         cells = {**one, "board": f"{one['size']}×{one['size']}"}
         table.add_row(*(str(cells[key]) for key in keys))

@@ -241,12 +241,11 @@ def coverage_curve(run: Path, options: Options) -> list[dict[str, float]]:
 def show_coverage(found: dict[str, Any]) -> None:
     """The mean, and a table of what each skill does."""
     from rich.console import Console
-    from rich.table import Table
+
+    from seads.commands.table import plain_table
 
     console = Console()
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for title in ("skill", "move", "makes it", "no move", "steps"):
-        table.add_column(title, justify="right")
+    table = plain_table(("skill", "move", "makes it", "no move", "steps"))
     for skill in found["skills"]:
         table.add_row(
             str(skill["skill"]),
@@ -265,10 +264,10 @@ def show_coverage(found: dict[str, Any]) -> None:
 def show_tasks(found: dict[str, Any]) -> None:
     """A row per depth, and what went wrong where something did."""
     from rich.console import Console
-    from rich.table import Table
+
+    from seads.commands.table import plain_table
 
     console = Console()
-    table = Table(box=None, pad_edge=False, header_style="bold")
     titles = (
         "depth",
         "boards",
@@ -279,8 +278,7 @@ def show_tasks(found: dict[str, Any]) -> None:
         "env steps",
         "planning",
     )
-    for title in titles:
-        table.add_column(title, justify="right")
+    table = plain_table(titles)
     for depth, one in found["depths"].items():
         low, high = one["interval"]
         seconds = one["planning_seconds"]

@@ -56,12 +56,11 @@ def evaluate_baseline(
 def show(found: dict[str, Any]) -> None:
     """A row per depth, and all of them together."""
     from rich.console import Console
-    from rich.table import Table
+
+    from seads.commands.table import plain_table
 
     console = Console()
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for title in ("depth", "boards", "solved", "95 % interval", "env steps"):
-        table.add_column(title, justify="right")
+    table = plain_table(("depth", "boards", "solved", "95 % interval", "env steps"))
     for depth, one in found["depths"].items():
         low, high = one["interval"]
         length = one["solution_length"]

@@ -170,13 +170,11 @@ def _usual_move(
 
 def _show_operators(operators: list[dict[str, Any]]) -> None:
     from rich.console import Console
-    from rich.table import Table
 
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    table.add_column("skill", justify="right")
-    for title in ("is the move", "does"):
-        table.add_column(title)
-    table.add_column("agreement", justify="right")
+    from seads.commands.table import plain_table
+
+    words = ("is the move", "does")
+    table = plain_table(("skill", *words, "agreement"), left=words)
     for one in operators:
         name = one["move_name"] or "none"
         if one["move"] is not None and one["share"] < 1:
