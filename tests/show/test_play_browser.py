@@ -88,7 +88,7 @@ def test_set_a_board_and_solve_it(server: PlayServer, browser: Any) -> None:
     page.speed = 0.0  # as fast as possible
     assert page.session is not None
 
-    press(browser, "Empty board")
+    press(browser, "Empty")
     wait(lambda: read(browser, "seads-status") == "solved", "the empty board")
     # the camera looks at the middle of the board: a click there switches the middle field
     (canvas, *_) = browser.find_elements(By.TAG_NAME, "canvas")
@@ -128,7 +128,7 @@ def test_two_viewers_and_a_closed_tab(server: PlayServer, browser: Any) -> None:
     wait(lambda: len(server.pages) == 2, "a second page")
     other = next(one for one in server.pages.values() if one is not page)
     wait(lambda: other.session is not None, "a second session")
-    press(browser, "New board")
+    press(browser, "New")
     wait(lambda: "plan" in read(browser, "seads-message"), "a plan in the second tab")
     assert other.session is not page.session
     assert (page.session.symbol == before).all()

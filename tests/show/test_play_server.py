@@ -15,8 +15,8 @@ from seads.envs import make_env
 from seads.envs.embedding import EmbeddedEnv
 from seads.errors import SeadsError
 from seads.show.play import free_port, start_server
+from seads.show.play_moves import PlannedMove
 from seads.show.play_scene import PlayScene
-from seads.show.play_session import PlannedMove
 from seads.streams import row_seeds
 
 

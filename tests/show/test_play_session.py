@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 
 import numpy as np
@@ -11,6 +12,7 @@ from taught_agent import taught_agent
 from seads.errors import SeadsError
 from seads.show.play_page import between
 from seads.show.play_session import HISTORY, PlaySession, Status
+from seads.show.play_skill import skill_noise
 
 
 @pytest.fixture(scope="module")
@@ -75,6 +77,23 @@ def test_an_unsolvable_board_says_so(session: PlaySession) -> None:
     assert session.run_to_end() is Status.UNSOLVABLE
     assert "no solution" in session.message
     assert session.env_steps == 0
+    # what it advises is true
+    row, column = map(int, re.findall(r"row (\d), column (\d)", session.message)[0])
+    session.touch_field((row - 1) * 5 + column - 1)
+    assert session.make_plan() or session.solved
+
+
+def test_a_press_by_hand_keeps_the_board_solvable(session: PlaySession) -> None:
+    for field in (0, 7, 24):
+        session.press_field(field)
+    assert session.make_plan()
+    assert sorted(move for one in session.plan_left if (move := one.move) is not None) == [0, 7, 24]
+    with pytest.raises(SeadsError, match="field 25 is not there"):
+        session.press_field(25)
+    session.solve()
+    assert session.run_to_end() is Status.SOLVED
+    session.reset()
+    assert session.env.boards[0].sum() == 11
 
 
 def test_reset_brings_the_same_board_back(session: PlaySession) -> None:
@@ -98,6 +117,34 @@ def test_a_disturbance_leads_to_another_plan(session: PlaySession) -> None:
     assert session.run_to_end() is Status.SOLVED
     assert "someone changed the board" in session.log
     assert "that was not the plan: planning again" in session.log
+
+
+def test_a_miss_is_told_until_something_goes_as_planned() -> None:
+    session = PlaySession(taught_agent({12: 0}))
+    session.set_board("..... ..#.. .###. ..#.. .....")
+    session.solve()
+    notices = []
+    while session.busy and session.skills_run < 1:
+        session.tick()
+        notices.append(session.notice)
+    assert notices[0] == ""
+    assert session.notice == "skill 12 missed: not as predicted; planned again"
+    session.clear()
+    assert session.notice == ""
+    session.close()
+
+
+def test_a_skill_tried_again_acts_in_another_way() -> None:
+    session = PlaySession(taught_agent({12: 0}))
+    session.set_board("..... ..#.. .###. ..#.. .....")
+    assert not skill_noise(session.env, 12, tried=0, seed=0).any()
+    assert skill_noise(session.env, 12, tried=1, seed=0).any()
+    session.solve()
+    session.run_to_end()
+    assert max(session._tried.values()) > 1
+    session.clear()
+    assert not session._tried
+    session.close()
 
 
 def test_without_replanning_a_disturbed_board_fails(session: PlaySession) -> None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import html
 import threading
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -15,21 +15,25 @@ from seads.games import LightsOut
 from seads.planning import PLANNERS
 from seads.show.play_scene import CAMERAS, LOOK_AT, PlayScene
 from seads.show.play_session import PlaySession, Status
+from seads.show.play_text import help_html, log_html, plan_html, session_html, status_html
 
 STEPS_PER_SECOND = {"cursor": 4.0, "reacher": 25.0, "jaco": 10.0}
 """Environment steps a second at normal speed: real time where there is physics."""
 FRAMES_PER_STEP = {"cursor": 3, "reacher": 1, "jaco": 3}
 SPEEDS = ("0.25×", "0.5×", "1×", "2×", "5×", "as fast as possible")
-STATUS_COLOURS = {
-    Status.READY: "#5c6470",
-    Status.WORKING: "#0072b2",
-    Status.SOLVED: "#00795a",
-    Status.UNSOLVABLE: "#b34700",
-    Status.FAILED: "#b34700",
-}
-LOG_LINES = 8
-QUIET = (92, 100, 112)
-"""The colour of buttons that are not the main one."""
+SWITCH, PRESS = "switches one light", "presses, as the game does"
+CLICKS = (SWITCH, PRESS)
+LATE = 0.25
+"""Seconds behind which a slow machine stops trying to catch up."""
+SOLVE_COLOUR = (0, 121, 90)
+NEXT, PAUSE, GO_ON, DISTURB = "Next skill", "Pause", "Go on", "Disturb"
+RUN_BUTTONS = (NEXT, PAUSE, DISTURB)
+RUN_HINT = "Run one skill of the plan and stop; pause; a random move on the board, while it works"
+NEW, EMPTY, RESET = "New", "Empty", "Reset"
+BOARD_BUTTONS = (NEW, EMPTY, RESET)
+BOARD_HINT = (
+    "A random board of this depth; the solved board, to set up your own; the last one again"
+)
 GetAgent = Callable[[str], Agent]
 
 
@@ -50,6 +54,7 @@ class Page:
         self._session: PlaySession | None = None
         self._scene: PlayScene | None = None
         self._last_pose: Any = None
+        self._due = 0.0
         self._build(agents)
         self._thread = threading.Thread(target=self._work, daemon=True, name="seads-play")
         self._thread.start()
@@ -79,22 +84,15 @@ class Page:
             brand_color=(0, 114, 178),
         )
         gui.main_panel.dock_right()
-        self._told = gui.add_html(_status_html(Status.READY, "loading the agent …", ""))
-        self._solve = gui.add_button("Solve", color=(0, 121, 90), hint="Plan, and run the plan")
-        self._pause = gui.add_button("Pause", color=QUIET)
-        step = gui.add_button("Next skill", color=QUIET, hint="Run one skill of the plan, and stop")
-        disturb = gui.add_button(
-            "Disturb", color=QUIET, hint="A random move on the board, even while it works"
-        )
-        self._log = gui.add_html(_log_html([]))
+        self._help = gui.add_html("")
+        self._told = gui.add_html(status_html(Status.READY, "loading the agent …"))
+        solve = gui.add_button("Solve", color=SOLVE_COLOUR, hint="Plan, and run the plan")
+        self._run = gui.add_button_group("Run", RUN_BUTTONS, hint=RUN_HINT)
+        self._plan = gui.add_html(plan_html([]))
         with gui.add_folder("Board"):
-            self._help = gui.add_html("")
-            self._depth = gui.add_slider("Depth", 1, 5, 1, 5, hint="Moves the solution needs")
-            new = gui.add_button("New board", color=QUIET)
-            clear = gui.add_button(
-                "Empty board", color=QUIET, hint="The solved board, to set up your own"
-            )
-            again = gui.add_button("Reset", color=QUIET, hint="The last board again")
+            self._depth = gui.add_slider("Depth", 1, 5, 1, 5, hint="Moves that a solution needs")
+            boards = gui.add_button_group("Set up", BOARD_BUTTONS, hint=BOARD_HINT)
+            self._click = gui.add_dropdown("A click", CLICKS, initial_value=SWITCH)
             self._text = gui.add_text("Type", "", hint="Rows such as .#... or 102; Enter to use it")
         with gui.add_folder("Agent and planner"):
             self._agent = gui.add_dropdown("Agent", agents, initial_value=agents[0])
@@ -103,18 +101,16 @@ class Page:
             )
             self._replan = gui.add_checkbox("Plan again", True, hint="When a skill misses")
             speed = gui.add_dropdown("Speed", SPEEDS, initial_value="1×")
-        with gui.add_folder("One skill by hand", expand_by_default=False):
+        with gui.add_folder("One skill by hand"):
             self._skill = gui.add_slider("Skill", 0, 24, 1, 0)
-            by_hand = gui.add_button("Run this skill", color=QUIET)
+            by_hand = gui.add_button_group("Run", ("Run this skill",))
+        with gui.add_folder("What happened"):
+            self._log = gui.add_html(log_html([]))
 
-        self._on(self._solve, lambda s: s.solve(), unpause=True)
-        self._on(step, lambda s: s.step_one_skill(), unpause=True)
-        self._on(disturb, lambda s: s.disturb())
-        self._on(new, lambda s: s.draw(int(self._depth.value)))
-        self._on(clear, lambda s: s.clear())
-        self._on(again, lambda s: s.reset())
-        self._on(by_hand, lambda s: s.run_skill(int(self._skill.value)), unpause=True)
-        self._pause.on_click(lambda _: self._toggle_pause())
+        solve.on_click(lambda _: self._go(lambda s: s.solve()))
+        self._run.on_click(lambda event: self._pressed_run(event.target.value))
+        boards.on_click(lambda event: self._pressed_board(event.target.value))
+        by_hand.on_click(lambda _: self._go(lambda s: s.run_skill(int(self._skill.value))))
         self._agent.on_update(lambda _: self._change_agent())
         self._planner_choice.on_update(
             lambda _: self._do(lambda s: s.choose_planner(self._planner_choice.value))
@@ -125,15 +121,26 @@ class Page:
         speed.on_update(lambda _: self._set_speed(speed.value))
         self._text.on_update(lambda _: self._type_board())
 
-    def _on(
-        self, button: Any, action: Callable[[PlaySession], None], unpause: bool = False
-    ) -> None:
-        def pressed(_: Any) -> None:
-            if unpause:
-                self._unpause()
-            self._do(action)
+    def _pressed_run(self, button: str) -> None:
+        if button == NEXT:
+            self._go(lambda s: s.step_one_skill())
+        elif button == DISTURB:
+            self._do(lambda s: s.disturb())
+        else:
+            self._set_paused(not self._paused)
 
-        button.on_click(pressed)
+    def _pressed_board(self, button: str) -> None:
+        if button == NEW:
+            self._do(lambda s: s.draw(int(self._depth.value)))
+        elif button == EMPTY:
+            self._do(lambda s: s.clear())
+        else:
+            self._do(lambda s: s.reset())
+
+    def _go(self, action: Callable[[PlaySession], None]) -> None:
+        """Do something that makes the agent move, so a pause is over."""
+        self._set_paused(False)
+        self._do(action)
 
     def _do(self, action: Callable[[PlaySession], None]) -> None:
         """Act on the session between two ticks; what a person got wrong is told, not raised."""
@@ -144,20 +151,17 @@ class Page:
             try:
                 action(session)
                 if not session.busy and session.status is Status.READY and not session.plan_left:
-                    self._told.content = _status_html(Status.WORKING, "planning …", "")
+                    self._told.content = status_html(Status.WORKING, "planning …")
                     session.make_plan()
             except SeadsError as error:
                 session.message = str(error)
             self._draw()
         self._wake.set()
 
-    def _unpause(self) -> None:
-        self._paused = False
-        self._pause.label = "Pause"
-
-    def _toggle_pause(self) -> None:
-        self._paused = not self._paused
-        self._pause.label = "Go on" if self._paused else "Pause"
+    def _set_paused(self, paused: bool) -> None:
+        if paused is not self._paused:
+            self._paused = paused
+            self._run.options = (NEXT, GO_ON if paused else PAUSE, DISTURB)
         self._wake.set()
 
     def _set_speed(self, text: str) -> None:
@@ -179,7 +183,8 @@ class Page:
         if session is None:
             return
         if isinstance(session.game, LightsOut):
-            self._do(lambda s: s.touch_field(field))
+            press = self._click.value == PRESS
+            self._do(lambda s: s.press_field(field) if press else s.touch_field(field))
         elif self._picked is None or self._picked == field:
             self._picked = field if self._picked is None else None
             self._do(lambda s: None)
@@ -194,7 +199,7 @@ class Page:
             self._loop()
         except Exception as error:
             # a thread's error reaches nobody else: neither the viewer nor the terminal
-            self._told.content = _status_html(Status.FAILED, f"defect: {error}", "")
+            self._told.content = status_html(Status.FAILED, f"defect: {error}")
             raise
 
     def _loop(self) -> None:
@@ -214,11 +219,11 @@ class Page:
 
     def _open(self, name: str) -> None:
         """Load an agent and build its scene; what goes wrong is told on the page."""
-        self._told.content = _status_html(Status.READY, f"loading {name} …", "")
+        self._told.content = status_html(Status.READY, f"loading {name} …")
         try:
             session = PlaySession(self._get_agent(name), self._seed, self._planner_choice.value)
         except SeadsError as error:
-            self._told.content = _status_html(Status.FAILED, str(error), "")
+            self._told.content = status_html(Status.FAILED, str(error))
             self._wake.wait()
             self._wake.clear()
             return
@@ -237,12 +242,9 @@ class Page:
             low, high = session.depths
             self._depth.min, self._depth.max, self._depth.value = low, high, high
             self._skill.max, self._skill.value = session.agent.num_skills - 1, 0
-            kind = "a field to switch it" if isinstance(session.game, LightsOut) else (
-                "two chips to exchange them")  # fmt: skip
-            self._help.content = (
-                '<div style="padding:0 .7em;font-size:.85em">'
-                f"Click {kind}, or draw a new board. Numbers on the board are the plan.</div>"
-            )
+            lights = isinstance(session.game, LightsOut)
+            self._click.visible = lights
+            self._help.content = help_html("fields" if lights else "two chips to exchange them")
             self._last_pose = None
             self._session, self._scene = session, scene
         self._do(lambda s: None)
@@ -254,18 +256,24 @@ class Page:
             with self._lock:
                 self._draw()
             return
-        seconds = 1 / (STEPS_PER_SECOND[body] * self.speed)
         frames = FRAMES_PER_STEP[body]
         with self._lock:
             if session is not self._session:
                 return
             poses = between(self._last_pose, session.env.manipulator.pose(0), frames)
+        seconds = 1 / (STEPS_PER_SECOND[body] * self.speed * len(poses))
         for pose in poses:
             with self._lock:
                 self._draw(pose)
             if self._closed or session is not self._session:
                 return
-            threading.Event().wait(seconds / len(poses))
+            self._wait(seconds)
+
+    def _wait(self, seconds: float) -> None:
+        """Sleep for what drawing and physics have left of a frame's time."""
+        now = time.monotonic()
+        self._due = max(self._due, now - LATE) + seconds
+        time.sleep(max(0.0, self._due - now))
 
     def _draw(self, pose: Any = None) -> None:
         session, scene = self._session, self._scene
@@ -275,10 +283,10 @@ class Page:
             scene.update(pose, self._picked)
             scene.show_plan(session.plan_left)
         self._last_pose = session.env.manipulator.pose(0)
-        facts = f"{session.agent.env} · {session.skills_run} skills · {session.env_steps} steps"
         for element, text in (
-            (self._told, _status_html(session.status, session.message, facts)),
-            (self._log, _log_html(list(session.log)[-LOG_LINES:])),
+            (self._told, session_html(session)),
+            (self._plan, plan_html(session.plan_left)),
+            (self._log, log_html(session.log)),
         ):
             if element.content != text:
                 element.content = text
@@ -289,22 +297,3 @@ def between(before: Any, after: np.ndarray, frames: int) -> list[np.ndarray]:
     if before is None or np.abs(after - before).max() > 0.5:
         return [after]
     return [before + (after - before) * (i + 1) / frames for i in range(frames)]
-
-
-def _status_html(status: Status, message: str, facts: str) -> str:
-    return (
-        '<div style="padding:.6em .7em .2em">'
-        f'<div id="seads-status" data-status="{status.name.lower()}" style="color:white;'
-        f"background:{STATUS_COLOURS[status]};border-radius:.4em;padding:.3em .6em;"
-        f'font-weight:600">{html.escape(status.value)}</div>'
-        f'<div id="seads-message" style="margin:.5em 0 .2em">{html.escape(message)}</div>'
-        f'<div style="font-size:.8em;opacity:.7">{html.escape(facts)}</div></div>'
-    )
-
-
-def _log_html(log: list[str]) -> str:
-    lines = "".join(f"<li>{html.escape(line)}</li>" for line in log)
-    return (
-        '<ol id="seads-log" style="font-size:.8em;margin:.2em .7em;padding:0;'
-        f'list-style:none;min-height:1em">{lines}</ol>'
-    )

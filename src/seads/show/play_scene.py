@@ -12,7 +12,7 @@ from jaxtyping import Float
 from seads.envs.embedding import EmbeddedEnv
 from seads.envs.render_board import OFF, ON
 from seads.games import LightsOut
-from seads.show.play_session import PlannedMove
+from seads.show.play_moves import PlannedMove
 
 Colour = tuple[int, int, int]
 Click = Callable[[int], None]
@@ -22,7 +22,9 @@ HALF_EXTENT = 0.25
 FIELD_HEIGHT = 0.02
 GAP = 0.92
 """Share of a field that its box covers."""
+TARGET_HEIGHT = 0.008
 TABLE: Colour = (228, 231, 236)
+TABLE_TOP: Colour = (244, 245, 248)
 CHIP: Colour = (250, 250, 250)
 PICKED: Colour = (255, 190, 0)
 LINK: Colour = (66, 96, 140)
@@ -34,13 +36,13 @@ FINGERS: Colour = (117, 138, 168)
 CAMERAS: dict[str, tuple[float, float, float]] = {
     "cursor": (0.0, -0.34, 0.5),
     "reacher": (0.0, -0.4, 0.62),
-    "jaco": (-0.28, -0.76, 0.66),
+    "jaco": (-0.25, -0.66, 0.62),
 }
 """From the front: the base behind the board, row 0 at the top; an arm needs room above it."""
 LOOK_AT: dict[str, tuple[float, float, float]] = {
     "cursor": (0.0, 0.0, 0.02),
     "reacher": (0.0, 0.0, 0.02),
-    "jaco": (0.0, 0.1, 0.2),
+    "jaco": (0.0, 0.12, 0.2),
 }
 """The middle of the board, or of board and arm."""
 
@@ -68,6 +70,7 @@ class PlayScene:
         self._shown: tuple[bytes, int | None] | None = None
         self._body: BodyView = BODIES[env.manipulator.name](scene, env, self.world)
         self._plan: tuple[PlannedMove, ...] = ()
+        self._target = self._add_target()
 
     def world(self, point: Sequence[float]) -> tuple[float, float]:
         """World x, y of a point of the board's unit square."""
@@ -99,9 +102,10 @@ class PlayScene:
         for label in self._labels:
             label.remove()
         numbers: dict[int, list[str]] = {}
+        write = str if isinstance(self._env.game, LightsOut) else ordinal  # chips have numbers too
         for number, one in enumerate(moves, 1):
             if one.move is not None:
-                numbers.setdefault(one.move, []).append(str(number))
+                numbers.setdefault(one.move, []).append(write(number))
         self._labels = []
         for move, texts in numbers.items():
             x, y = self.world(self._env.game.point_of(move))
@@ -110,6 +114,28 @@ class PlayScene:
                 f"/plan/{move}", ", ".join(texts), position=place, anchor="center-center"
             )
             self._labels.append(label)
+        self._mark(moves[0].move if moves else None)
+
+    def _mark(self, move: int | None) -> None:
+        """A frame around the place of the next move."""
+        self._target.visible = move is not None
+        if move is not None:
+            x, y = self.world(self._env.game.point_of(move))
+            top = self._top(self._nearest_field(move))
+            raised = 0.0005 if isinstance(self._env.game, LightsOut) else 0.0015
+            self._target.position = (x, y, top + raised - TARGET_HEIGHT)
+
+    def _add_target(self) -> Any:
+        game = self._env.game
+        lights = isinstance(game, LightsOut)
+        width = (game.tile_width if lights else 0.2 / game.size) * 2 * self._extent
+        return self._scene.add_box(
+            "/plan/target",
+            TOUCHING,
+            (width, width, TARGET_HEIGHT),
+            visible=False,
+            cast_shadow=False,
+        )
 
     def _show_chips(self, board: np.ndarray) -> None:
         for handle in self._chips:
@@ -136,6 +162,14 @@ class PlayScene:
         self._scene.add_box(
             "/table", TABLE, (width, width, 0.01), position=(0.0, 0.0, -0.006), cast_shadow=False
         )
+        if self._geometry is not None:  # an arm stands beside its board, on the same table
+            self._scene.add_box(
+                "/table/top",
+                TABLE_TOP,
+                (0.76, 0.96, 0.02),
+                position=(0.0, 0.13, -0.016),
+                cast_shadow=False,
+            )
 
     def _add_field(self, field: int, clicked: Click | None) -> Any:
         x, y = self.world(self._middle(field))
@@ -168,6 +202,12 @@ class PlayScene:
         point = np.array(self._env.game.point_of(move))
         middles = np.array([self._middle(f) for f in range(self._env.game.num_fields)])
         return int(np.abs(middles - point).sum(1).argmin())
+
+
+def ordinal(number: int) -> str:
+    """1st, 2nd, 3rd, 4th, …"""
+    teens = 10 < number % 100 < 20
+    return f"{number}{'th' if teens else {1: 'st', 2: 'nd', 3: 'rd'}.get(number % 10, 'th')}"
 
 
 class CursorView:

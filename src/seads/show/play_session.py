@@ -6,9 +6,8 @@ pause, look, and interfere at any moment. It knows nothing of browsers or thread
 
 from __future__ import annotations
 
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable
-from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
@@ -16,7 +15,6 @@ import numpy as np
 from jaxtyping import Bool
 
 from seads.agent.agent import Agent
-from seads.agent.rollout import act
 from seads.envs import make_env
 from seads.envs.embedding import EmbeddedEnv
 from seads.envs.registry import lookup
@@ -24,8 +22,11 @@ from seads.errors import SeadsError
 from seads.evaluation.boards import AnyGame, GameReader, game_of
 from seads.evaluation.tasks import Solver, Solving, draw_tasks
 from seads.games import LightsOut
-from seads.planning.executor import Effect, SkillRun, skill_limit
-from seads.planning.result import Plan, PlanStatus
+from seads.planning.executor import Effect, skill_limit
+from seads.planning.model import SymbolicModel
+from seads.planning.result import PlanStatus
+from seads.show.play_moves import PlannedMove, advice, planned_move, planned_moves
+from seads.show.play_skill import RunningSkill, skill_noise
 from seads.streams import row_seeds
 
 HISTORY = 50
@@ -53,15 +54,6 @@ class Mode(Enum):
     SOLVE = "solve"
 
 
-@dataclass(frozen=True)
-class PlannedMove:
-    """A step of the plan: the skill, and the game move that the model takes it for."""
-
-    skill: int
-    move: int | None
-    name: str
-
-
 class PlaySession:
     """One board with an agent that works on it. Close it to free the physics."""
 
@@ -80,11 +72,13 @@ class PlaySession:
         self._rng_uses = 0
         self._seed = seed
         self._start: Bool[np.ndarray, "bits"] | None = None
-        self._observation: Any  # float32, (1, observation)
-        self._running: PlannedMove | None = None
+        self._running: RunningSkill | None = None
         self._pending: list[PlannedMove] = []
+        self._tried: Counter[tuple[int, bytes]] = Counter()
         self._limit = self.skills_run = self.env_steps = 0
         self.mode, self.status, self.message = Mode.STOPPED, Status.READY, ""
+        self.notice = ""
+        """What went against the plan, until something goes as planned again."""
         self.choose_planner(planner)
         made = make_env(agent.env, 1, split="test", **agent.env_options)
         if not isinstance(made, EmbeddedEnv):
@@ -92,9 +86,6 @@ class PlaySession:
         self.env: EmbeddedEnv = made
         try:
             agent.check_fits(made.spec)
-            self._low = np.array(made.spec.action_low)
-            self._high = np.array(made.spec.action_high)
-            self._no_noise: Any = np.zeros((1, made.spec.action_size), np.float32)
             self.reset()
         except BaseException:
             made.close()
@@ -168,22 +159,24 @@ class PlaySession:
             board[field] ^= 1
         elif other is not None:
             board[[field, other]] = board[[other, field]]
-        self._observation = self.env.put_boards(self.game.to_bits(board[None]))
+        self._put(board)
         if self.busy:
-            self.log.append("someone changed the board")
             return
         self._start = self.symbol
         self._forget()
 
+    def press_field(self, field: int) -> None:
+        """Change the board by hand as the game would: every board made so has a solution."""
+        if not 0 <= field < self.game.num_moves:
+            raise SeadsError(f"field {field} is not there; choose 0 to {self.game.num_moves - 1}")
+        self._play(field)
+        if not self.busy:
+            self._start = self.symbol
+
     def disturb(self) -> None:
         """Make a random move of the game on the board, as if someone had."""
         rng = np.random.default_rng(self._next_seed())
-        board = self.env.boards
-        changed = self.game.play(board, rng.integers(self.game.num_moves, size=1))
-        self._observation = self.env.put_boards(self.game.to_bits(changed))
-        self.log.append("someone changed the board")
-        if not self.busy:
-            self._forget()
+        self._play(int(rng.integers(self.game.num_moves)))
 
     def choose_planner(self, planner: str) -> None:
         """Plan with another planner from now on."""
@@ -206,16 +199,13 @@ class PlaySession:
         try:
             self.reader.check_reachable(self.symbol, self.goal)
         except SeadsError:
-            return self._stop(
-                Status.UNSOLVABLE,
-                "this board has no solution: no sequence of moves leads to the goal",
-            )
+            return self._stop(Status.UNSOLVABLE, advice(self.game, self.env.boards[0]))
         found = self._solvers[self.planner].plan(self.symbol, self.goal)
         if not found.skills:
             known = found.status in (PlanStatus.SOLVED, PlanStatus.UNSOLVABLE)
             why = "the agent's model knows no way to the goal" if known else found.status.value
             return self._stop(Status.FAILED, why)
-        self._pending = self._named(found)
+        self._pending = planned_moves(self.reader, found)
         self._limit = self._limit or self.skills_run + skill_limit(len(found))
         took = found.seconds * 1000
         count = f"{len(found)} skill{'' if len(found) == 1 else 's'}"
@@ -227,6 +217,7 @@ class PlaySession:
     def solve(self) -> None:
         """Work until the board is solved or it is clear that it will not be."""
         self._limit = 0
+        self._tried.clear()
         self._go(Mode.SOLVE)
 
     def step_one_skill(self) -> None:
@@ -240,15 +231,17 @@ class PlaySession:
         if self._running is not None:
             raise SeadsError("a skill is running; wait for its end or press reset")
         self._pending = []
+        self.notice = ""
         self.mode, self.status = Mode.ONE_SKILL, Status.WORKING
-        self._start_skill(self._named_skill(skill))
+        after = self._network.successor(self.symbol[None], np.array([skill]))[0]
+        self._start_skill(planned_move(self.reader, skill, self.symbol, after))
 
     def stop(self) -> None:
         """Leave everything as it is; a running skill is abandoned."""
         self.mode = Mode.STOPPED
         if self._running is not None:
             self._running = None
-            self._observation = self.env.resume()
+            self.env.resume()
         if self.status is Status.WORKING:
             self.status, self.message = Status.READY, "stopped"
 
@@ -259,7 +252,7 @@ class PlaySession:
         if self._running is None:
             self._decide()
         else:
-            self._step()
+            self._step(self._running)
 
     def run_to_end(self, look: Callable[[], None] | None = None) -> Status:
         """Tick until there is nothing to do; `look` is called after every tick."""
@@ -278,7 +271,7 @@ class PlaySession:
 
     def _begin(self, symbol: Bool[np.ndarray, "bits"]) -> None:
         self._start = symbol.copy()
-        self._observation = self.env.reset(self._next_seed(), symbols=symbol[None])
+        self.env.reset(self._next_seed(), symbols=symbol[None])
         self.mode = Mode.STOPPED
         self._running = None
         self.skills_run = self.env_steps = 0
@@ -289,6 +282,8 @@ class PlaySession:
         """The board is another one: no plan holds any more."""
         self._pending = []
         self._limit = 0
+        self._tried.clear()
+        self.notice = ""
         solved = self.solved
         self.status = Status.SOLVED if solved else Status.READY
         self.message = "the board is solved" if solved else "a new board"
@@ -312,45 +307,39 @@ class PlaySession:
             self._start_skill(self._pending[0])
 
     def _start_skill(self, move: PlannedMove) -> None:
-        self._running = move
-        self._before = self.symbol
-        model = self._solvers[self.planner].network
-        self._predicted = model.successor(self._before[None], np.array([move.skill]))[0]
-        self._skill_steps = 0
-        self._observation = self.env.resume()
+        predicted = self._network.successor(self.symbol[None], np.array([move.skill]))[0]
+        attempt = (move.skill, self.symbol.tobytes())
+        tried = self._tried[attempt] if self.replan else 0
+        if self.mode is Mode.SOLVE:
+            self._tried[attempt] += 1
+        noise = skill_noise(self.env, move.skill, tried, self._seed)
+        self._running = RunningSkill(self.agent, self.env, move, predicted, noise)
         self.message = f"skill {move.skill}: {move.name}"
 
-    def _step(self) -> None:
-        running = self._running
-        if running is None:
-            return
-        onehot: Any = np.eye(self.agent.num_skills, dtype=np.float32)[[running.skill]]
-        action = np.asarray(act(self.agent.policy, self._observation, onehot, self._no_noise))
-        scaled = self._low + (self._high - self._low) * (action.astype(np.float64) + 1) / 2
-        step = self.env.step(scaled)
-        self._observation = step.observation
-        self._skill_steps += 1
+    def _step(self, running: RunningSkill) -> None:
+        ended = running.step()
         self.env_steps += 1
-        if step.done[0]:
+        if ended:
             self._finish_skill(running)
 
-    def _finish_skill(self, running: PlannedMove) -> None:
-        run = SkillRun(
-            running.skill, self._before, self._predicted, self.symbol, self._skill_steps, 0
-        )
+    def _finish_skill(self, running: RunningSkill) -> None:
+        run = running.result()
         self.skills_run += 1
         self._running = None
         as_planned = run.effect is Effect.AS_PREDICTED
         steps = f"{run.steps} step{'' if run.steps == 1 else 's'}"
-        told = f"skill {run.skill}: {running.name} ({steps}, {run.effect.value})"
+        told = f"skill {run.skill}: {running.planned.name} ({steps}, {run.effect.value})"
         self.message = told
         self.log.append(told)
-        if self._pending and self._pending[0] == running and (as_planned or not self.replan):
+        self.notice = "" if as_planned else f"skill {run.skill} missed: {run.effect.value}"
+        planned = bool(self._pending) and self._pending[0] == running.planned
+        if planned and (as_planned or not self.replan):
             self._pending.pop(0)
         elif self._pending or not as_planned:
             self._pending = []
             if self.mode is Mode.SOLVE and not self.solved:
                 self.log.append("that was not the plan: planning again")
+                self.notice += "; planned again"
         if self.solved:
             self._stop(Status.SOLVED, self._told())
         elif self.mode is Mode.ONE_SKILL:
@@ -367,29 +356,29 @@ class PlaySession:
         self.mode, self.status, self.message = Mode.STOPPED, status, message
         self._pending = []
         self.log.append(message)
+        if status is Status.SOLVED:
+            self.notice = ""
         return False
 
-    def _named(self, found: Plan) -> list[PlannedMove]:
-        moves = []
-        for skill, before, after in zip(
-            found.skills, found.states[:-1], found.states[1:], strict=True
-        ):
-            moves.append(self._planned(int(skill), before, after))
-        return moves
+    @property
+    def _network(self) -> SymbolicModel:
+        """The agent's forward model."""
+        return self._solvers[self.planner].network
 
-    def _named_skill(self, skill: int) -> PlannedMove:
-        model = self._solvers[self.planner].network
-        after = model.successor(self.symbol[None], np.array([skill]))[0]
-        return self._planned(skill, self.symbol, after)
+    def _play(self, move: int) -> None:
+        """Make a move of the game by hand."""
+        self._put(self.game.play(self.env.boards, np.array([move]))[0])
+        if not self.busy:
+            self._forget()
 
-    def _planned(
-        self, skill: int, before: Bool[np.ndarray, "bits"], after: Bool[np.ndarray, "bits"]
-    ) -> PlannedMove:
-        try:
-            move = self.reader.move_between(before, after)
-        except SeadsError:  # the model may predict bits that are no board
-            move = None
-        return PlannedMove(skill, move, self.reader.move_name(move))
+    def _put(self, board: np.ndarray) -> None:
+        """Change the board under the agent's hands; a running skill sees it at its next step."""
+        observation = self.env.put_boards(self.game.to_bits(board[None]))
+        if self._running is not None:
+            self._running.see(observation)
+        if self.busy:
+            self.notice = "someone changed the board"
+            self.log.append(self.notice)
 
     def _draw(self, depth: int) -> Bool[np.ndarray, "bits"]:
         seed = int(self._next_seed()[0] % np.uint64(2**31))
