@@ -45,10 +45,10 @@ def batch(name: str, rows: int, **options: Any) -> Run:
     """Steps of a batched environment under random actions; finished rows start new episodes."""
     env = make_env(name, rows, **options)
     assert isinstance(env, EmbeddedEnv)
-    env.reset(streams.row_seeds(0, rows))
+    env.start_series(streams.row_seeds(0, rows))
+    env.reset()
     low, high = np.array(env.spec.action_low), np.array(env.spec.action_high)
     actions = np.random.default_rng(0).uniform(low, high, (64, rows, len(low)))
-    seeds = streams.row_seeds(0, 2**14)  # of one size for all batches: memory is measured too
     clock = 0
 
     def run(env_steps: int) -> None:
@@ -57,8 +57,7 @@ def batch(name: str, rows: int, **options: Any) -> Run:
             clock += 1
             ended = env.step(actions[clock % 64]).done.nonzero()[0]
             if len(ended):
-                first = clock * rows % (len(seeds) - rows)
-                env.reset(seeds[first : first + len(ended)], ended)
+                env.reset(rows=ended)
 
     return run
 

@@ -7,6 +7,7 @@ from typing import Literal
 import numpy as np
 from jaxtyping import Float, Float32, Int
 
+from seads.envs.interface import Rows
 from seads.errors import SeadsError
 
 PUSH_THRESHOLD = 0.6
@@ -50,19 +51,20 @@ class Cursor:
         """Nothing: the cursor stays where it pushed."""
 
     def step(
-        self, rows: Int[np.ndarray, "picked"], actions: Float[np.ndarray, "picked act"]
+        self, rows: Rows, actions: Float[np.ndarray, "picked act"]
     ) -> Float[np.ndarray, "picked 2"]:
-        position = self._position.take(rows, axis=0)
-        position += actions[:, :2]
+        position = self._position[rows] + actions[:, :2]
         # np.clip costs several times as much as these two on a small batch.
-        np.maximum(position, _LOW, out=position)
-        np.minimum(position, _HIGH, out=position)
+        position = np.minimum(np.maximum(position, _LOW), _HIGH)
         self._position[rows] = position
         return np.where(actions[:, 2:] > _THRESHOLD, position, _NOWHERE)
 
-    def observe(self, rows: Int[np.ndarray, "picked"]) -> Float32[np.ndarray, "picked obs"]:
-        position = self._position.take(rows, axis=0).astype(np.float32)
-        return position * _TWO - _ONE if self._scaled else position
+    def observe(self, rows: Rows) -> Float32[np.ndarray, "picked obs"]:
+        position = self._position[rows].astype(np.float32)
+        if self._scaled:
+            position *= _TWO
+            position -= _ONE
+        return position
 
     def pose(self, row: int) -> Float[np.ndarray, "2"]:
         """The cursor's (x, y) on the board."""

@@ -5,22 +5,26 @@ from __future__ import annotations
 from typing import Literal
 
 import numpy as np
-from jaxtyping import Bool, Float, Float32, Int, UInt8
+from jaxtyping import Bool, Float, Float32, Int, UInt8, UInt64
 
 from seads import streams
+from seads.envs.episodes import Episodes, Starts
 from seads.envs.interface import EnvSpec, Manipulator, Step
 from seads.envs.requests import check_actions, check_rows, check_seeds, check_symbols
 from seads.errors import SeadsError
 from seads.games.game import DRAW, NO_MOVE, Game, Split
 
 Mode = Literal["skill", "task"]
+GivenBoards = tuple[UInt8[np.ndarray, "picked fields"], Int[np.ndarray, "picked"]]
+"""Start boards that a caller sets, and their solution depths; -1 where nobody asks for them."""
 
 # What a row's seed is used for; each purpose has its own stream, and each move one of its own.
 _START = np.array([[1], [DRAW]], np.uint64)  # of the body, and of the board
 _AFTER_MOVE = np.uint64(2**32)
 
 # Arrays rather than numbers: numpy converts a number anew in every operation.
-_ONE, _STEP, _NO_MOVE = np.array(1.0), np.array(1), np.array(NO_MOVE)
+_ONE, _NO_MOVE = np.array(1.0), np.array(NO_MOVE)
+_ALL = slice(None)
 
 
 class EmbeddedEnv:
@@ -67,22 +71,23 @@ class EmbeddedEnv:
             step_limit=manipulator.step_limit,
             num_moves=game.num_moves,
         )
-        self._low = np.array(manipulator.action_low)
-        self._high = np.array(manipulator.action_high)
+        self._low = np.tile(manipulator.action_low, (num_envs, 1))
+        self._high = np.tile(manipulator.action_high, (num_envs, 1))
         self._everything = np.arange(num_envs)
+        self._episodes = Episodes(num_envs, self._draw)
 
         self._boards = np.tile(game.goal, (num_envs, 1))
         self._observation = np.zeros((num_envs, self.spec.observation_size), np.float32)
         # Its three parts, as views: an index of rows alone is the fastest way to write to some.
-        self._body_size = manipulator.observation_size
-        self._seen_body = self._observation[:, : self._body_size]
-        self._seen_symbol = self._observation[:, self._body_size : -1]
+        self._seen_body = self._observation[:, : manipulator.observation_size]
+        self._seen_symbol = self._observation[:, manipulator.observation_size : -1]
         self._seen_time = self._observation[:, -1]
         self._seeds = np.zeros(num_envs, np.uint64)
         self._moves_made = np.zeros(num_envs, np.uint64)
         self._depths_drawn = np.full(num_envs, -1)
-        self._clock = np.zeros(num_envs, np.int64)
-        self._limit = np.full(num_envs, manipulator.step_limit)
+        # Whole numbers as floats: numpy divides integers several times as slowly.
+        self._clock = np.zeros(num_envs)
+        self._limit = np.full(num_envs, float(manipulator.step_limit))
         self._started = np.zeros(num_envs, bool)
         self._running = np.zeros(num_envs, bool)
         self._terminated = np.zeros(num_envs, bool)
@@ -103,33 +108,51 @@ class EmbeddedEnv:
 
     def reset(
         self,
-        seeds: np.ndarray,
+        seeds: np.ndarray | None = None,
         rows: np.ndarray | None = None,
         symbols: np.ndarray | None = None,
     ) -> Float32[np.ndarray, "rows obs"]:
+        """As in `BatchedEnv`; without seeds, the next episodes of the rows' series."""
         rows = check_rows(rows, self._everything)
-        seeds = check_seeds(seeds, rows)
-        # The body's first number is for the depth, the others are for the pose.
-        count = 1 + self.manipulator.num_uniforms
-        start, board = streams.uniforms(streams.fork(seeds, _START), count)
-        if symbols is None:
-            depths = (start[:, 0] * self._num_depths).astype(np.int64)
-            depths += self._lowest_depth
-            boards = self.game.draw(depths, self.split, seeds, board[:, 0])
+        given = None if symbols is None else self._given_boards(symbols, rows)
+        if seeds is None:
+            starts = self._episodes.take(rows)
         else:
-            boards = self.game.from_bits(check_symbols(symbols, rows, self.spec.num_bits))
-            depths = np.full(len(rows), -1)
-            if self.mode == "task":
-                depths = self._task_depths(boards, rows)
-        self._seeds[rows] = seeds
+            starts = self._draw(check_seeds(seeds, rows), given)
+        boards, depths = given or (starts.boards, starts.depths)
+        self._seeds[rows] = starts.seeds
         self._moves_made[rows] = 0
         self._depths_drawn[rows] = depths
         self._boards[rows] = boards
         if self.mode == "task":
             self._limit[rows] = self.spec.step_limit * depths
         self._started[rows] = True
-        self.manipulator.reset(rows, start[:, 1:])
+        self.manipulator.reset(rows, starts.uniforms)
         return self._begin(rows)
+
+    def start_series(self, seeds: np.ndarray, rows: np.ndarray | None = None) -> None:
+        """Give the picked rows (all by default) a series of episodes each, for `reset()`.
+
+        A row's series is a function of its seed alone, and `reset` with seeds leaves it alone.
+        Such resets are the fastest: their starts are drawn ahead, many at once.
+        """
+        rows = check_rows(rows, self._everything)
+        self._episodes.restart(rows, check_seeds(seeds, rows))
+
+    def _draw(
+        self, seeds: UInt64[np.ndarray, "picked"], given: GivenBoards | None = None
+    ) -> Starts:
+        """The starts that these seeds give, except for boards that are given."""
+        # The body's first number is for the depth, the others are for the pose.
+        count = 1 + self.manipulator.num_uniforms
+        start, board = streams.uniforms(streams.fork(seeds, _START), count)
+        if given is None:
+            depths = (start[:, 0] * self._num_depths).astype(np.int64)
+            depths += self._lowest_depth
+            boards = self.game.draw(depths, self.split, seeds, board[:, 0])
+        else:
+            boards, depths = given
+        return Starts(seeds, depths, boards, start[:, 1:])
 
     def resume(self, rows: np.ndarray | None = None) -> Float32[np.ndarray, "rows obs"]:
         if self.mode == "task":
@@ -161,16 +184,21 @@ class EmbeddedEnv:
         rows, actions = check_actions(
             actions, active, self._running, self._everything, self._low, self._high
         )
-        # A slice instead of row numbers where all rows step: numpy is faster without looking up.
-        at = slice(None) if rows is self._everything else rows
-        touch = self.manipulator.step(rows, actions)
-        move = self.game.move_at(touch, self._boards[at])
-        changed = self._play(rows, move)
-        self._clock[at] += _STEP
+        at = _ALL if rows is self._everything else rows
+        touch = self.manipulator.step(at, actions)
+        boards = self._boards[at]
+        move = self.game.move_at(touch, boards)
+        changed = move != _NO_MOVE
+        if np.count_nonzero(changed):
+            played = self.game.play(boards, move)
+            changed = np.logical_or.reduce(played != boards, axis=1)
+            self._boards[at] = played
+        self._clock[at] += _ONE
         clock, limit = self._clock[at], self._limit[at]
         task = self.mode == "task"
         terminated = (self._boards[at] == self.game.goal).all(axis=1) if task else changed
-        truncated = (clock >= limit) & ~terminated
+        truncated = clock >= limit
+        truncated &= ~terminated
         running = ~(terminated | truncated)
         self._terminated[at] = terminated
         self._truncated[at] = truncated
@@ -179,10 +207,10 @@ class EmbeddedEnv:
         self._touch[at] = touch
         if task:
             self._after_move(rows[changed & running])
-        symbol = self.game.to_bits(self._boards)
-        self._seen_body[at] = self.manipulator.observe(rows)
-        self._seen_symbol[:] = symbol
         self._seen_time[at] = _ONE - clock / limit
+        self._seen_body[at] = self.manipulator.observe(at)
+        symbol = self.game.to_bits(self._boards)
+        self._seen_symbol[:] = symbol
         return Step(
             observation=self._observation.copy(),
             symbol=symbol,
@@ -191,21 +219,6 @@ class EmbeddedEnv:
             reward=self._terminated.astype(np.float32) if task else self._no_reward.copy(),
             move=self._move.copy(),
         )
-
-    def _play(
-        self, rows: Int[np.ndarray, "picked"], move: Int[np.ndarray, "picked"]
-    ) -> Bool[np.ndarray, "picked"]:
-        """Make the moves on the boards; which rows' symbols that changed."""
-        changed = move != _NO_MOVE
-        moved = changed.nonzero()[0]
-        if len(moved) == 0:
-            return changed
-        rows = rows.take(moved)
-        before = self._boards.take(rows, axis=0)
-        boards = self.game.play(before, move.take(moved))
-        changed[moved] = np.logical_or.reduce(boards != before, axis=1)
-        self._boards[rows] = boards
-        return changed
 
     def _after_move(self, rows: Int[np.ndarray, "picked"]) -> None:
         if len(rows) == 0:
@@ -221,16 +234,17 @@ class EmbeddedEnv:
         self._terminated[rows] = False
         self._truncated[rows] = False
         self._move[rows] = _NO_MOVE
-        seen = np.empty((len(rows), self.spec.observation_size), np.float32)
-        seen[:, : self._body_size] = self.manipulator.observe(rows)
-        seen[:, self._body_size : -1] = self.game.to_bits(self._boards.take(rows, axis=0))
-        seen[:, -1] = 1.0
-        self._observation[rows] = seen
+        self._seen_time[rows] = 1.0
+        # All rows are looked at: that is cheaper than finding those that begin.
+        self._seen_body[:] = self.manipulator.observe(_ALL)
+        self._seen_symbol[:] = self.game.to_bits(self._boards)
         return self._observation.copy()
 
-    def _task_depths(
-        self, boards: UInt8[np.ndarray, "picked fields"], rows: Int[np.ndarray, "picked"]
-    ) -> Int[np.ndarray, "picked"]:
+    def _given_boards(self, symbols: np.ndarray, rows: Int[np.ndarray, "picked"]) -> GivenBoards:
+        """The start boards that a caller asks for, and their depths if a task needs them."""
+        boards = self.game.from_bits(check_symbols(symbols, rows, self.spec.num_bits))
+        if self.mode == "skill":
+            return boards, np.full(len(rows), -1)
         depths = self.game.depth(boards)
         if (depths < 1).any():
             at = int(np.argmax(depths < 1))
@@ -238,7 +252,7 @@ class EmbeddedEnv:
             raise SeadsError(
                 f"row {rows[at]}: board {self.game.format(boards[at])!r} {reason}, so it is no task"
             )
-        return np.asarray(depths, np.int64)
+        return boards, depths
 
     @property
     def symbols(self) -> Bool[np.ndarray, "rows bits"]:

@@ -10,9 +10,8 @@ from typing import Any
 
 import gymnasium
 import numpy as np
-from jaxtyping import Float32, Int, UInt8, UInt64
+from jaxtyping import Float32, Int, UInt8
 
-from seads import streams
 from seads.envs.embedding import EmbeddedEnv, Mode
 from seads.envs.registry import make_env
 from seads.errors import SeadsError
@@ -45,7 +44,6 @@ class SeadsEnv(gymnasium.Env[np.ndarray, np.ndarray]):
         self.render_mode = render_mode
         self.batch = make_embedded(name, 1, mode, split, depths, options)
         self.observation_space, self.action_space = spaces(self.batch)
-        self._episodes = Episodes(1)
         self._renderer: Any = None
 
     def reset(
@@ -58,8 +56,8 @@ class SeadsEnv(gymnasium.Env[np.ndarray, np.ndarray]):
         else:
             given = options.get("symbol")
             symbols = None if given is None else np.asarray(given)[None]
-            seeds = self._episodes.seeds(np.array([0]), [seed])
-            observation = self.batch.reset(seeds, symbols=symbols)
+            seed_rows(self.batch, np.array([0]), [seed])
+            observation = self.batch.reset(symbols=symbols)
         return observation[0], {"symbol": self.batch.symbols[0]}
 
     def step(
@@ -93,25 +91,15 @@ class SeadsEnv(gymnasium.Env[np.ndarray, np.ndarray]):
         self.batch.close()
 
 
-class Episodes:
-    """The seeds of successive episodes: a pure function of a row's last given seed and a count."""
-
-    def __init__(self, num_envs: int) -> None:
-        # Unseeded rows differ from run to run, as Gymnasium has it.
-        self._roots = np.random.default_rng().integers(0, 2**64, num_envs, np.uint64)
-        self._count = np.zeros(num_envs, np.uint64)
-
-    def seeds(
-        self, rows: Int[np.ndarray, "picked"], given: list[int | None] | None = None
-    ) -> UInt64[np.ndarray, "picked"]:
-        """Seeds for the next episodes of these rows; a given seed starts its row's series anew."""
-        for row, seed in zip(rows, given or (), strict=given is not None):
-            if seed is not None:
-                self._roots[row] = np.uint64(seed % 2**64)
-                self._count[row] = 0
-        seeds = streams.fork(self._roots[rows], self._count[rows])
-        self._count[rows] += np.uint64(1)
-        return seeds
+def seed_rows(env: EmbeddedEnv, rows: Int[np.ndarray, "picked"], given: list[int | None]) -> None:
+    """Start new series of episodes in the picked rows that are given a seed."""
+    seeded = [
+        (row, seed % 2**64) for row, seed in zip(rows, given, strict=True) if seed is not None
+    ]
+    if seeded:
+        env.start_series(
+            np.array([seed for _, seed in seeded], np.uint64), np.array([row for row, _ in seeded])
+        )
 
 
 def make_embedded(
@@ -126,6 +114,8 @@ def make_embedded(
     env = make_env(name, num_envs, mode=mode, split=split, depths=depths, **options)
     if not isinstance(env, EmbeddedEnv):
         raise SeadsError(f"{name!r} is no environment of the table")
+    # Unseeded rows differ from run to run, as Gymnasium has it.
+    env.start_series(np.random.default_rng().integers(0, 2**64, num_envs, np.uint64))
     return env
 
 

@@ -14,10 +14,10 @@ from jaxtyping import Bool, Float, Float32, UInt8
 from seads.envs.embedding import Mode
 from seads.envs.gym_env import (
     METADATA,
-    Episodes,
     check_render_mode,
     check_reset_options,
     make_embedded,
+    seed_rows,
     spaces,
 )
 from seads.envs.interface import Step
@@ -60,7 +60,6 @@ class SeadsVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
             self.single_observation_space, num_envs
         )
         self.action_space: gymnasium.Space = batch_space(self.single_action_space, num_envs)
-        self._episodes = Episodes(num_envs)
         self._renderer: Any = None
 
     def reset(
@@ -78,10 +77,10 @@ class SeadsVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
         if options.get("resume"):
             observation = self.batch.resume(rows)
         else:
-            row_seeds = self._episodes.seeds(rows, [seeds[row] for row in rows])
+            seed_rows(self.batch, rows, [seeds[row] for row in rows])
             given = options.get("symbol")
             symbols = None if given is None else np.tile(np.asarray(given), (len(rows), 1))
-            observation = self.batch.reset(row_seeds, rows, symbols)
+            observation = self.batch.reset(rows=rows, symbols=symbols)
         symbol = np.where(mask[:, None], self.batch.symbols, False)
         return observation, {"symbol": symbol, "_symbol": mask}
 
@@ -104,7 +103,7 @@ class SeadsVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
             info |= {"final_obs": final, "_final_obs": done}
             info |= {"final_info": _info(step, done), "_final_info": done.copy()}
             rows = np.flatnonzero(done)
-            observation = self.batch.reset(self._episodes.seeds(rows), rows)
+            observation = self.batch.reset(rows=rows)
             info["symbol"], info["_symbol"] = self.batch.symbols, np.ones_like(done)
         else:
             info = _info(step, np.ones_like(done))

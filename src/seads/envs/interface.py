@@ -8,6 +8,9 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 from jaxtyping import Bool, Float, Float32, Int, UInt64
 
+Rows = Int[np.ndarray, "picked"] | slice
+"""Which rows: their numbers, or `slice(None)` for all."""
+
 
 @dataclass(frozen=True)
 class EnvSpec:
@@ -102,7 +105,8 @@ class BatchedEnv(Protocol):
 class Manipulator(Protocol):
     """A batch of bodies that can touch a board; composes with any game.
 
-    Rows are picked by index so that finished rows cost nothing. Random numbers arrive as
+    Rows are picked by index so that finished rows cost nothing; `step` and `observe` also take
+    `slice(None)` for all of them, which numpy need not look up. Random numbers arrive as
     uniforms in [0, 1), `num_uniforms` a reset, so that a pose is a function of a row's seed.
     """
 
@@ -126,12 +130,12 @@ class Manipulator(Protocol):
         ...
 
     def step(
-        self, rows: Int[np.ndarray, "picked"], actions: Float[np.ndarray, "picked act"]
+        self, rows: Rows, actions: Float[np.ndarray, "picked act"]
     ) -> Float[np.ndarray, "picked 2"]:
         """Act once; where each row touched the board (unit square, from top left); NaN if none."""
         ...
 
-    def observe(self, rows: Int[np.ndarray, "picked"]) -> Float32[np.ndarray, "picked obs"]:
+    def observe(self, rows: Rows) -> Float32[np.ndarray, "picked obs"]:
         """The body's part of the observation."""
         ...
 

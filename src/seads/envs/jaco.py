@@ -10,6 +10,7 @@ import numpy as np
 from jaxtyping import Float, Float32, Int
 from mujoco.batch import Batch
 
+from seads.envs.interface import Rows
 from seads.envs.jaco_kinematics import ArmKinematics
 from seads.envs.physics import PRESS_FORCE, physics_options
 from seads.errors import SeadsError
@@ -72,6 +73,7 @@ class Jaco:
         self._ctrl = self._batch.bind("ctrl")
         self._fresh_sensors = self._batch.bind("sensordata")
         self._start_state = self._batch.state[0].copy()
+        self._everything = np.arange(num_envs)
         self._sensors = np.zeros((num_envs, self.model.nsensordata))
         fields = self.geometry.size**2
         self._touch = np.array([self.model.sensor(f"field_{i}").adr[0] for i in range(fields)])
@@ -98,16 +100,17 @@ class Jaco:
     after_move = reset
 
     def step(
-        self, rows: Int[np.ndarray, "picked"], actions: Float[np.ndarray, "picked act"]
+        self, rows: Rows, actions: Float[np.ndarray, "picked act"]
     ) -> Float[np.ndarray, "picked 2"]:
         """Move the joints for 0.1 s or until a press; the board point pressed, NaN if none."""
+        rows = self._everything[rows]
         points = np.full((len(rows), 2), np.nan)
         if not len(rows):
             return points
         low, high = self.model.actuator_ctrlrange.T
         self._ctrl[rows] = low + (np.clip(actions, -1.0, 1.0) + 1.0) / 2 * (high - low)
         order = np.argsort(rows)
-        picked = np.asarray(rows)[order]
+        picked = rows[order]
         before = self._batch.state[picked]
         record = self._batch.rollout(
             self.physics.substeps, record=("sensordata", _STATE), ids=picked
@@ -130,7 +133,7 @@ class Jaco:
                 points[order[i]] = self._contact_point(state)
         return points
 
-    def observe(self, rows: Int[np.ndarray, "picked"]) -> Float32[np.ndarray, "picked obs"]:
+    def observe(self, rows: Rows) -> Float32[np.ndarray, "picked obs"]:
         """Sines and cosines of the arm's joints (12), torques (6), velocities (6), finger
         positions (3) and velocities (3), tool position (3) and rotation matrix (9).
         """

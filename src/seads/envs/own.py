@@ -62,8 +62,8 @@ class GymBatch:
             probe.close()
         self._action_shape = probe.action_space.shape or ()
         self._action_dtype = probe.action_space.dtype
-        self._low = np.array(self.spec.action_low)
-        self._high = np.array(self.spec.action_high)
+        self._low = np.tile(self.spec.action_low, (num_envs, 1))
+        self._high = np.tile(self.spec.action_high, (num_envs, 1))
         self._everything = np.arange(num_envs)
         self._rows = make_rows(make, num_envs, vectorise)
         self._closed = False

@@ -17,7 +17,7 @@ _LARGEST = 64
 _LITTLE_ENDIAN = np.dtype("<u4")
 _EDGE = np.array(1e-9)
 """Points this close to a tile's edge are on the tile: rounding must not open cracks."""
-_NEAR_EDGE, _FIRST_TILE = np.array(-_EDGE), np.array(0.0)
+_NEAR_EDGE, _FIRST_TILE, _NO_MOVE = np.array(-_EDGE), np.array(0.0), np.array(NO_MOVE)
 _SYMBOLS = {"0": 0, ".": 0, "1": 1, "#": 1}
 
 
@@ -86,12 +86,12 @@ class LightsOut(Game):
         within = offset - tile * self._pitch
         inside = (within >= _NEAR_EDGE) & (within <= self._far_edge)
         on_tile = inside[:, 0] & inside[:, 1]
-        fields = (tile @ self._field_of_tile).astype(np.int64)
+        fields = tile.dot(self._field_of_tile).astype(np.int64)
         if self.half_fields:
             upper = within[:, 1] < self.tile_width / 2
             lit = boards[np.arange(len(boards)), fields] == 1
             on_tile &= upper != lit
-        return np.where(on_tile, fields, NO_MOVE)
+        return np.where(on_tile, fields, _NO_MOVE)
 
     def point_of(
         self, move: int, board: UInt8[np.ndarray, "fields"] | None = None
