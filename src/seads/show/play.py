@@ -6,6 +6,7 @@ import contextlib
 import io
 import socket
 import threading
+import warnings
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -43,6 +44,8 @@ def start_server(host: str, port: int) -> Any:
     """A viser server that says nothing: our own lines are what a user should read."""
     import viser
 
+    # a tab may be closed while its game is drawn: viser says so, and it concerns nobody
+    warnings.filterwarnings("ignore", "Queued a .* on a closed connection", UserWarning)
     with contextlib.redirect_stdout(io.StringIO()):
         server = viser.ViserServer(host=host, port=port, label="seads", verbose=False)
     server.scene.world_axes.visible = False

@@ -127,8 +127,8 @@ class PlayScene:
 
     def _add_target(self) -> Any:
         game = self._env.game
-        lights = isinstance(game, LightsOut)
-        width = (game.tile_width if lights else 0.2 / game.size) * 2 * self._extent
+        share = game.tile_width if isinstance(game, LightsOut) else 0.2 / game.size
+        width = share * 2 * self._extent
         return self._scene.add_box(
             "/plan/target",
             TOUCHING,

@@ -29,7 +29,7 @@ class RunningSkill:
         self.planned = planned
         self._agent, self._env = agent, env
         self._before, self._predicted, self._noise = env.symbols[0], predicted, noise
-        self._onehot = np.eye(agent.num_skills, dtype=np.float32)[[planned.skill]]
+        self._onehot: Any = np.eye(agent.num_skills, dtype=np.float32)[[planned.skill]]
         self._low, self._high = np.array(env.spec.action_low), np.array(env.spec.action_high)
         self._steps = 0
         self._observation: Any = env.resume()  # float32, (1, observation)

@@ -1,0 +1,104 @@
+"""`seads play` for hours: closed tabs leave nothing behind, and playing does not grow memory."""
+
+from __future__ import annotations
+
+import gc
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from taught_agent import taught_agent
+from thin_viewer import ThinViewer
+
+from seads.show.play import PlayServer
+
+PATIENCE = 120
+PAGE_BYTES = 4096
+BOARDS = 8
+TABS = 5
+MEGABYTE = 1 << 20
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PlayServer]:
+    home = tmp_path_factory.mktemp("taught") / "taught-cursor"
+    taught_agent().save(home)
+    served = PlayServer(str(home), port=18800)
+    yield served
+    served.stop()
+
+
+def wait(condition: Callable[[], Any], what: str) -> None:
+    end = time.monotonic() + PATIENCE
+    while not condition():
+        assert time.monotonic() < end, f"waited {PATIENCE} s in vain for {what}"
+        time.sleep(0.01)
+
+
+def opened(server: PlayServer) -> Any:
+    """The page of the only tab, once its first plan is there."""
+    wait(lambda: len(server.pages) == 1, "a page")
+    (page,) = server.pages.values()
+    wait(lambda: page.session is not None and page.session.plan_left, "a first plan")
+    return page
+
+
+def open_and_close(server: PlayServer) -> None:
+    with ThinViewer(server.address):
+        opened(server)
+    wait(lambda: not server.pages, "the page to be closed")
+
+
+def play(page: Any, boards: int) -> None:
+    """Solve boards, disturbing them, as fast as possible."""
+    for _ in range(boards):
+        page._do(lambda session: session.draw(2))
+        page._go(lambda session: session.solve())
+        page._do(lambda session: session.disturb())
+        wait(lambda: not page.session.busy, "the end of a solution")
+
+
+def objects() -> int:
+    """How many objects Python keeps, once all garbage is gone."""
+    for _ in range(3):
+        gc.collect()
+    return len(gc.get_objects())
+
+
+def resident() -> int:
+    """Bytes of memory that the process holds."""
+    return int(Path("/proc/self/statm").read_text().split()[1]) * PAGE_BYTES
+
+
+def play_threads() -> int:
+    return sum(thread.name == "seads-play" for thread in threading.enumerate())
+
+
+def test_closed_tabs_leave_nothing_behind(server: PlayServer) -> None:
+    for _ in range(3):  # what is made once: caches, viser's own threads
+        open_and_close(server)
+    before, held = objects(), resident()
+    for _ in range(TABS):
+        open_and_close(server)
+    wait(lambda: play_threads() == 0, "the pages' threads to end")
+    assert not server._server.get_clients()
+    # one page is some two thousand objects
+    assert objects() - before < 1000
+    assert resident() - held < 40 * MEGABYTE
+
+
+def test_playing_on_does_not_grow_memory(server: PlayServer) -> None:
+    with ThinViewer(server.address) as viewer:
+        page = opened(server)
+        page.speed = 0.0
+        play(page, BOARDS)
+        before, held, sent = objects(), resident(), viewer.received
+        play(page, 2 * BOARDS)
+        # less than one object that is kept for each skill that was run
+        assert objects() - before < BOARDS
+        assert resident() - held < 20 * MEGABYTE
+        assert viewer.received > sent  # someone looked on
+    wait(lambda: not server.pages, "the page to be closed")
