@@ -31,8 +31,9 @@ import jax.numpy as jnp
 import numpy as np
 
 from seads.agent import sac
-from seads.agent.learner import ADAM, Batches, draw_batches, learn, scan, score
+from seads.agent.learner import Batches, draw_batches, learn, scan, score
 from seads.agent.networks import make_critics, make_policy
+from seads.agent.optimisers import ADAM
 from seads.agent.relabel import relabel
 from seads.agent.reward import clipped_posterior
 from seads.agent.settings import preset
@@ -186,7 +187,8 @@ def sac_against_matmul(hidden: tuple[int, ...], rounds: int) -> dict[str, Any]:
 
 def trained_for(env: str, epochs: int) -> tuple[Trainer, Progress]:
     """A run of the default preset some epochs after learning has begun."""
-    agent = preset("default", lookup(env).body)
+    entry = lookup(env)
+    agent = preset("default", entry.body, entry.game)
     trainer = Trainer(TrainConfig(env=env, agent=agent, coverage_every=0))
     progress = trainer.begin()
     for _ in range(agent.warmup_episodes // agent.episodes_per_epoch + epochs):

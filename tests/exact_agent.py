@@ -14,7 +14,7 @@ import numpy as np
 
 from seads.agent.agent import Agent, Architecture
 from seads.agent.networks import SkillPolicy, make_policy
-from seads.agent.skill_model import Discriminator, ForwardModel
+from seads.agent.skill_model import Discriminator, NetworkForwardModel
 from seads.envs.registry import describe, lookup
 from seads.games import LightsOut
 
@@ -50,7 +50,7 @@ def exact_agent(
         (5,),
         tuple(hidden),
     )
-    model: ForwardModel | Discriminator = _model(game, model_layers)
+    model: NetworkForwardModel | Discriminator = _model(game, model_layers)
     if algorithm == "vic":
         model = Discriminator(facts["bits"], game.num_moves, tuple(hidden), jax.random.key(0))
     policy = _policy(facts["observation_size"], targets, hesitant)
@@ -77,7 +77,7 @@ def _policy(observation_size: int, targets: np.ndarray, hesitant: Collection[int
     return _filled(like, [(first, np.zeros(5)), (second, bias)])
 
 
-def _model(game: LightsOut, layers: int) -> ForwardModel:
+def _model(game: LightsOut, layers: int) -> NetworkForwardModel:
     """Pass the skill on to the last layer, which knows what it flips."""
     effects = game.play(
         np.zeros((game.num_moves, game.num_fields), np.uint8), np.arange(game.num_moves)
@@ -87,7 +87,7 @@ def _model(game: LightsOut, layers: int) -> ForwardModel:
     weights = [(skill_only, np.zeros(count))]
     weights += [(np.eye(count), np.zeros(count))] * (layers - 2)
     weights += [(2.0 * effects, np.full(game.num_bits, -1.0))]
-    like = ForwardModel(game.num_bits, count, (count,) * (layers - 1), jax.random.key(0))
+    like = NetworkForwardModel(game.num_bits, count, (count,) * (layers - 1), jax.random.key(0))
     return _filled(like, weights)
 
 

@@ -13,28 +13,29 @@ import pytest
 from seads.agent.agent import Agent, Architecture, find, load, packaged
 from seads.agent.arrays import read_arrays, to_arrays, write_arrays
 from seads.agent.networks import make_policy
-from seads.agent.skill_model import Discriminator, ForwardModel
+from seads.agent.skill_model import make_model
 from seads.envs import make_env
 from seads.errors import SeadsError
 
 
-def small_agent(algorithm: str = "seads") -> Agent:
-    architecture = Architecture(algorithm, 28, 3, 25, 25, (4, 5), (6,))
-    kind = ForwardModel if algorithm == "seads" else Discriminator
+def small_agent(algorithm: str = "seads", model: str = "network") -> Agent:
+    architecture = Architecture(algorithm, 28, 3, 25, 25, (4, 5), (6,), model)
     return Agent(
         "lightsout-cursor",
         {"observation": "raw"},
         architecture,
         make_policy(28 + 25, 3, (4, 5), jax.random.key(1)),
-        kind(25, 25, (6,), jax.random.key(2)),
+        make_model(algorithm, model, 25, 25, (6,), jax.random.key(2)),
         {"env_steps": 7, "seed": 3},
     )
 
 
-@pytest.mark.parametrize("algorithm", ["seads", "vic"])
+@pytest.mark.parametrize(
+    ("algorithm", "model"), [("seads", "network"), ("seads", "linear"), ("vic", "network")]
+)
 @pytest.mark.parametrize("place", ["", "agent"])
-def test_round_trip(algorithm: str, place: str, tmp_path: Path) -> None:
-    agent = small_agent(algorithm)
+def test_round_trip(algorithm: str, model: str, place: str, tmp_path: Path) -> None:
+    agent = small_agent(algorithm, model)
     agent.save(tmp_path / place)
     again = load(tmp_path)
     assert (again.env, again.env_options) == (agent.env, agent.env_options)

@@ -16,16 +16,18 @@ from seads.agent import learner as learner_module
 from seads.agent import sac
 from seads.agent.buffer import EpisodeBuffer, Episodes
 from seads.agent.learner import (
-    ADAM,
     Shapes,
     draw_batches,
+    draw_surprising,
     draw_transitions,
     explained_by_another,
     initial_state,
     learn,
+    log_likelihood,
     score,
 )
 from seads.agent.networks import SkillPolicy
+from seads.agent.optimisers import ADAM
 from seads.agent.rollout import act
 from seads.agent.settings import AgentSettings
 from seads.agent.skill_model import ForwardModel
@@ -113,6 +115,42 @@ def test_transitions_are_drawn_uniformly() -> None:
     share = Counter(zip(episode.ravel().tolist(), step.ravel().tolist(), strict=True))
     assert share.keys() == {(i, t) for i in range(3) for t in range(lengths[i])}
     assert all(abs(count - 2000) < 5 * 2000**0.5 for count in share.values())
+
+
+def test_what_surprises_is_drawn_in_proportion_within_bounds() -> None:
+    episodes, surprise = np.array([7, 8, 9, 10]), np.array([0.0, 0.99, 2.99, 50.0])
+    drawn = draw_surprising(episodes, surprise, (400, 250), np.random.default_rng(0))
+    share = np.array([(drawn == episode).mean() for episode in episodes])
+    weights = np.array([0.01, 1.0, 3.0, 5.01])
+    np.testing.assert_allclose(share, weights / weights.sum(), atol=0.01)
+
+
+def test_likelihood_of_a_label_from_posterior_and_novelty(tiny: Tiny) -> None:
+    model = initial_state(SHAPES, tiny(), 0).model
+    assert isinstance(model, ForwardModel)
+    episodes = hand_written([1] * 6, changed=True)
+    posterior, novelty = score(model, episodes, block=8)
+    skills = np.array([0, 1, 0, 1, 0, 1])
+    expected = model.log_likelihoods(episodes.before, episodes.after)[np.arange(6), skills]
+    np.testing.assert_allclose(log_likelihood(posterior, novelty, skills), expected, rtol=1e-4)
+
+
+def test_surprise_chooses_the_models_episodes(tiny: Tiny) -> None:
+    settings = tiny(surprise=True, model_steps=50, model="linear")
+    model = initial_state(SHAPES, settings, 0).model
+    episodes = hand_written([1, 3, 2, 4] * 4, changed=True)
+    buffer = filled(episodes)
+    batches, _ = draw_batches(model, buffer, settings, np.random.default_rng(0))
+    plain, _ = draw_batches(
+        model, buffer, tiny(model_steps=50, model="linear"), np.random.default_rng(0)
+    )
+    assert isinstance(model, ForwardModel)
+
+    def loss(drawn: Any) -> float:
+        rows = [np.asarray(x).reshape(-1, *np.shape(x)[2:]) for x in drawn[:3]]
+        return float(model.loss(rows[0], rows[1], rows[2]))
+
+    assert loss(batches) > loss(plain)
 
 
 def test_explained_by_another_skill() -> None:

@@ -18,8 +18,9 @@ FIELDS = [field.name for field in dataclasses.fields(AgentSettings)]
 
 @pytest.mark.parametrize("name", PRESETS)
 @pytest.mark.parametrize("manipulator", ["cursor", "reacher", "jaco", ""])
-def test_every_preset_constructs_and_survives_json(name: str, manipulator: str) -> None:
-    settings = preset(name, manipulator, 25)
+@pytest.mark.parametrize("game", ["lightsout", "tileswap", ""])
+def test_every_preset_constructs_and_survives_json(name: str, manipulator: str, game: str) -> None:
+    settings = preset(name, manipulator, game, 25)
     assert from_dict(json.loads(json.dumps(dataclasses.asdict(settings)))) == settings
 
 
@@ -52,8 +53,10 @@ PAPER = dict(
     tau=0.005,
     learning_rate=3e-4,
     learning_rate_end=3e-4,
+    model="network",
     model_learning_rate=1e-3,
     model_hidden=(256, 256),
+    surprise=False,
     act_with_average=False,
     noisy_episodes=0.0,
     average_rate=1.0,
@@ -61,15 +64,15 @@ PAPER = dict(
 
 
 def test_the_papers_presets_are_as_the_paper_says() -> None:
-    paper = preset("paper", "cursor", 25)
+    paper = preset("paper", "cursor", "tileswap", 12)
     assert PAPER.items() <= dataclasses.asdict(paper).items()
     assert preset("paper", "reacher").alpha == preset("paper", "jaco").alpha == 0.01
     assert preset("no-second-best", "cursor") == dataclasses.replace(paper, second_best=False)
     assert preset("no-novelty", "cursor") == dataclasses.replace(paper, novelty_bonus=False)
     assert preset("no-model-relabelling", "cursor") == dataclasses.replace(paper, relabel_model=0.0)
     assert preset("no-sac-relabelling", "cursor") == dataclasses.replace(paper, relabel_sac=0.0)
-    assert preset("more-skills", "cursor", 25).num_skills == 30
-    assert preset("more-skills", "cursor", 12).num_skills == 15
+    assert preset("more-skills", "cursor", "lightsout", 25).num_skills == 30
+    assert preset("more-skills", "cursor", "tileswap", 12).num_skills == 15
     assert preset("vic").algorithm == "vic"
     assert preset("vic-sbn").second_best
     assert preset("vic-rl").relabel_model == 1.0
@@ -102,6 +105,9 @@ def test_unknown_names_and_wrong_types(wrong: Callable[[], Any], words: str) -> 
         {"num_skills": -3},
         {"algorithm": "diayn"},
         {"algorithm": "vic", "novelty_bonus": True},
+        {"model": "quadratic"},
+        {"algorithm": "vic", "novelty_bonus": False, "model": "linear"},
+        {"linear_learning_rate": 0.0},
         {"buffer_episodes": 100, "recent_episodes": 256},
         {"recent_episodes": 16, "episodes_per_epoch": 32},
         {"hidden": ()},

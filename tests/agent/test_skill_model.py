@@ -6,24 +6,33 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
+import optax
 import pytest
 
-from seads.agent.skill_model import Discriminator, ForwardModel
+from seads.agent import sac
+from seads.agent.skill_model import (
+    Discriminator,
+    ForwardModel,
+    LinearForwardModel,
+    NetworkForwardModel,
+)
+from seads.games import make_game
+from seads.streams import row_seeds
 
 LN3 = np.log(3.0)
 
 
 @pytest.fixture
-def hand_made() -> ForwardModel:
+def hand_made() -> NetworkForwardModel:
     """Two bits, two skills: skill 0 flips bit 0 and not bit 1, each with 3/4; skill 1 is a coin."""
-    model = ForwardModel(2, 2, (2,), jax.random.key(0))
+    model = NetworkForwardModel(2, 2, (2,), jax.random.key(0))
     # the hidden units are the one-hot skill, the board is not looked at
     first = jnp.array([[0.0, 0.0], [0.0, 0.0], [1.0, 0.0], [0.0, 1.0]])
     last = jnp.array([[LN3, -LN3], [0.0, 0.0]])
     return eqx.tree_at(lambda m: [layer.weight for layer in m.mlp.layers], model, [first, last])
 
 
-def test_likelihood_posterior_and_novelty_by_hand(hand_made: ForwardModel) -> None:
+def test_likelihood_posterior_and_novelty_by_hand(hand_made: NetworkForwardModel) -> None:
     before = jnp.array([[0, 0], [1, 0], [1, 1]], bool)
     after = jnp.array([[1, 0], [0, 0], [1, 1]], bool)  # bit 0 flips, bit 0 flips, none flips
     # sigmoid(ln 3) = 3/4
@@ -37,18 +46,25 @@ def test_likelihood_posterior_and_novelty_by_hand(hand_made: ForwardModel) -> No
     np.testing.assert_allclose(novelty, -np.log([9 / 16, 9 / 16, 1 / 4]), rtol=1e-5)
 
 
-def test_loss_is_the_mean_negative_log_likelihood(hand_made: ForwardModel) -> None:
+def test_loss_is_the_mean_negative_log_likelihood(hand_made: NetworkForwardModel) -> None:
     before = jnp.array([[0, 0], [1, 1]], bool)
     after = jnp.array([[1, 0], [1, 1]], bool)
     loss = hand_made.loss(before, jnp.array([0, 1]), after)
     np.testing.assert_allclose(loss, -(np.log(9 / 16) + np.log(1 / 4)) / 2, rtol=1e-5)
 
 
-@pytest.mark.parametrize("hidden", [(8,), (8, 6), (8, 6, 5)])
-def test_all_skills_at_once_is_each_skill_alone(hidden: tuple[int, ...]) -> None:
-    model = ForwardModel(7, 5, hidden, jax.random.key(1))
-    # the biases are zero in a fresh network: make them matter
-    model = jax.tree.map(lambda x: x + 0.1, model)
+FRESH = [
+    NetworkForwardModel(7, 5, hidden, jax.random.key(1)) for hidden in ((8,), (8, 6), (8, 6, 5))
+]
+
+
+@pytest.mark.parametrize("fresh", [*FRESH, LinearForwardModel(7, 5, jax.random.key(1))])
+def test_all_skills_at_once_is_each_skill_alone(fresh: ForwardModel) -> None:
+    # biases are zero in a fresh network, weights in a fresh linear model: make them matter
+    leaves, structure = jax.tree.flatten(fresh)
+    keys = jax.random.split(jax.random.key(3), len(leaves))
+    drawn = [jax.random.normal(key, leaf.shape) for key, leaf in zip(keys, leaves, strict=True)]
+    model = jax.tree.unflatten(structure, drawn)
     before = jax.random.bernoulli(jax.random.key(2), 0.5, (4, 7))
     together = model.all_flip_logits(before)
     assert together.shape == (4, 5, 7)
@@ -73,3 +89,45 @@ def test_discriminator_sees_both_symbols_and_their_difference() -> None:
     assert not novelty.any()
     loss = model.loss(before, jnp.array([1, 0, 0]), after)
     np.testing.assert_allclose(loss, -np.log([0.75, 0.25, 0.5]).mean(), rtol=1e-5)
+
+
+def test_linear_logits_by_hand() -> None:
+    model = LinearForwardModel(2, 2, jax.random.key(0))
+    # skill 0: bit 0 flips with bit 1 set (4 - 1), never otherwise (-1); skill 1 flips bit 1
+    grow = jnp.array([[0.0, 0.0, 0.0, 0.0], [2.0, 0.0, 0.0, 0.0]])
+    shrink = jnp.array([[0.0, 0.0, 0.0, 0.0], [0.0, 1.0, 0.0, 0.0]])
+    bias = jnp.array([[-1.0, -1.0], [-3.0, 3.0]])
+    model = eqx.tree_at(lambda m: (m.grow, m.shrink, m.bias), model, (grow, shrink, bias))
+    before = jnp.array([[1, 0], [0, 1]], bool)
+    expected = [[[-1, -1], [-3, 3]], [[3, -2], [-3, 3]]]
+    np.testing.assert_allclose(model.all_flip_logits(before), expected)
+
+
+def test_a_linear_model_learns_rare_effects_and_extrapolates() -> None:
+    """2×3 TileSwap from shallow boards: right on every board of the deepest kind after that."""
+    game = make_game("tileswap", size=2)
+    count = 4000
+    depths = np.random.default_rng(0).integers(1, 3, count)
+    boards = game.draw(depths, "all", row_seeds(0, count))
+    skills = np.random.default_rng(1).integers(game.num_moves, size=count)
+    before, after = game.to_bits(boards), game.to_bits(game.play(boards, skills))
+    model = LinearForwardModel(game.num_bits, game.num_moves, jax.random.key(0))
+
+    @jax.jit
+    def fit(model: LinearForwardModel, rows: jax.Array) -> LinearForwardModel:
+        def step(model: LinearForwardModel, rows: jax.Array) -> tuple[LinearForwardModel, None]:
+            data = (jnp.asarray(x)[rows] for x in (before, skills, after))
+            gradient = jax.grad(lambda m, *batch: m.loss(*batch))(model, *data)
+            return sac.descend(model, gradient, optax.EmptyState(), model.optimiser, 1.5)[0], None
+
+        return jax.lax.scan(step, model, rows)[0]
+
+    model = fit(model, jnp.asarray(np.random.default_rng(2).integers(count, size=(1500, 128))))
+    deepest = game.draw(np.full(200, 4), "all", row_seeds(5, 200))
+    bits = game.to_bits(deepest)
+    found = bits[:, None] ^ np.asarray(model.all_flip_logits(bits) > 0)
+    for move in range(game.num_moves):
+        truth = game.to_bits(game.play(deepest, np.full(len(deepest), move)))
+        assert (found[:, move] == truth).all()
+    idle = np.abs(np.asarray(model.weights)).reshape(-1)
+    assert (idle < 0.1).mean() > 0.5

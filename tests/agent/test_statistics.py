@@ -7,13 +7,13 @@ import jax.numpy as jnp
 import numpy as np
 
 from seads.agent.buffer import Episodes
-from seads.agent.skill_model import Discriminator, ForwardModel
+from seads.agent.skill_model import Discriminator, NetworkForwardModel
 from seads.agent.statistics import skill_statistics
 
 
 def test_counts_by_hand() -> None:
     # zeros say that no bit flips: an episode succeeds where nothing changed
-    model = jax.tree.map(jnp.zeros_like, ForwardModel(1, 3, (2,), jax.random.key(0)))
+    model = jax.tree.map(jnp.zeros_like, NetworkForwardModel(1, 3, (2,), jax.random.key(0)))
     episodes = Episodes(
         observations=np.zeros((4, 11, 1), np.float32),
         actions=np.zeros((4, 10, 1), np.float32),

@@ -20,7 +20,7 @@ from jaxtyping import Array, Float
 from seads import cli
 from seads.agent.agent import Agent, Architecture
 from seads.agent.networks import make_policy
-from seads.agent.skill_model import Discriminator, ForwardModel
+from seads.agent.skill_model import Discriminator, NetworkForwardModel
 from seads.envs import make_env
 from seads.envs.interface import BatchedEnv
 from seads.evaluation.coverage import coverage, describe_skill, distinct_moves, run_all_skills
@@ -47,7 +47,7 @@ class Pusher(eqx.Module):
         return jnp.arctanh(jnp.clip(actions, -0.99999, 0.99999)), jnp.zeros_like(actions)
 
 
-MODEL = ForwardModel(25, 25, (4,), jax.random.key(0))
+MODEL = NetworkForwardModel(25, 25, (4,), jax.random.key(0))
 
 
 @pytest.fixture(scope="module")

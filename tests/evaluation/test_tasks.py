@@ -13,7 +13,7 @@ from scipy.stats import binomtest
 from tests.exact_agent import exact_agent
 
 from seads.agent.agent import Agent
-from seads.agent.skill_model import ForwardModel
+from seads.agent.skill_model import NetworkForwardModel
 from seads.envs import make_env
 from seads.errors import SeadsError
 from seads.evaluation.boards import BitReader, GameReader, goal_for
@@ -118,7 +118,7 @@ def test_a_depths_boards_do_not_depend_on_the_others() -> None:
 
 @pytest.mark.parametrize("layers", [2, 3, 4])
 def test_the_symbolic_model_is_the_mode_of_the_network(layers: int) -> None:
-    model = ForwardModel(4, 4, (16,) * (layers - 1), jax.random.key(3))
+    model = NetworkForwardModel(4, 4, (16,) * (layers - 1), jax.random.key(3))
     # a fresh network has biases of zero and logits of exactly zero, on which rounding decides
     model = jax.tree.map(lambda x: x + 0.1 * jax.random.normal(jax.random.key(4), x.shape), model)
     symbolic = symbolic_model(replace(exact_agent("lightsout-cursor-2x2"), model=model))

@@ -13,7 +13,7 @@ from seads import __version__
 from seads.agent.agent import Agent, Architecture
 from seads.agent.networks import make_policy
 from seads.agent.settings import AgentSettings
-from seads.agent.skill_model import ForwardModel
+from seads.agent.skill_model import NetworkForwardModel
 from seads.envs.registry import describe
 from seads.evaluation.statistics import summary, wilson_interval
 from seads.training.config import TrainConfig
@@ -28,7 +28,7 @@ def untrained_agent(env: str, hidden: tuple[int, ...] = (8, 8)) -> Agent:
     )  # fmt: skip
     sizes = (shape.observation_size + shape.num_skills, shape.action_size)
     policy = make_policy(*sizes, hidden, jax.random.key(0))
-    model = ForwardModel(shape.num_bits, shape.num_skills, hidden, jax.random.key(1))
+    model = NetworkForwardModel(shape.num_bits, shape.num_skills, hidden, jax.random.key(1))
     card = {"env_steps": 100_000, "preset": "default", "seed": 0, "version": __version__}
     return Agent(env, {}, shape, policy, model, card)
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from seads.agent.agent import Agent, Architecture
 from seads.agent.networks import MLP, SkillPolicy, make_policy
-from seads.agent.skill_model import ForwardModel
+from seads.agent.skill_model import NetworkForwardModel
 from seads.envs.registry import describe, lookup
 
 HIDDEN = 25
@@ -29,7 +29,7 @@ def taught_agent(misses: dict[int, int] | None = None, knowing: bool = True) -> 
     hidden = (max(4, HIDDEN, fields),) * 2
     shape = Architecture("seads", observation, 3, fields, fields, hidden, hidden)
     policy = make_policy(observation + fields, 3, hidden, jax.random.key(0))
-    model = ForwardModel(fields, fields, hidden, jax.random.key(0))
+    model = NetworkForwardModel(fields, fields, hidden, jax.random.key(0))
     pressed = [(misses or {}).get(skill, skill) for skill in range(fields)]
     targets = np.array([game.point_of(field) for field in pressed]) * 2 - 1
 

@@ -10,11 +10,12 @@ import jax
 
 from seads.agent.card import CARD, check_fits, read_card, read_weights, write_agent
 from seads.agent.networks import SkillPolicy, make_policy
-from seads.agent.skill_model import Discriminator, ForwardModel
+from seads.agent.skill_model import Discriminator, ForwardModel, make_model
 from seads.envs.interface import EnvSpec
 from seads.errors import SeadsError, unknown
 
-MODELS = {"seads": ForwardModel, "vic": Discriminator}
+ALGORITHMS = ("seads", "vic")
+"""Those that learn skills."""
 
 
 @dataclass(frozen=True)
@@ -28,6 +29,7 @@ class Architecture:
     num_skills: int
     hidden: tuple[int, ...]
     model_hidden: tuple[int, ...]
+    model: str = "network"
 
 
 @dataclass(frozen=True)
@@ -62,7 +64,7 @@ def load(source: str | Path) -> Agent:
     """
     directory = find(source)
     env, env_options, architecture, card = read_card(
-        directory, Architecture, "algorithm with skills", MODELS
+        directory, Architecture, "algorithm with skills", ALGORITHMS
     )
     policy = make_policy(
         architecture.observation_size + architecture.num_skills,
@@ -70,8 +72,13 @@ def load(source: str | Path) -> Agent:
         architecture.hidden,
         jax.random.key(0),
     )
-    model = MODELS[architecture.algorithm](
-        architecture.num_bits, architecture.num_skills, architecture.model_hidden, jax.random.key(0)
+    model = make_model(
+        architecture.algorithm,
+        architecture.model,
+        architecture.num_bits,
+        architecture.num_skills,
+        architecture.model_hidden,
+        jax.random.key(0),
     )
     policy, model = read_weights(directory, (policy, model))
     return Agent(env, env_options, architecture, policy, model, card)

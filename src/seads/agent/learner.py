@@ -10,18 +10,16 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-import optax
 from jaxtyping import Array, Bool, Float, Int
 
 from seads.agent import sac
 from seads.agent.buffer import EpisodeBuffer, Episodes
 from seads.agent.networks import SkillPolicy, make_critics, make_policy
+from seads.agent.optimisers import ADAM
 from seads.agent.relabel import relabel
 from seads.agent.reward import clipped_posterior, skill_reward
 from seads.agent.settings import AgentSettings
-from seads.agent.skill_model import Discriminator, ForwardModel
-
-ADAM = optax.scale_by_adam()
+from seads.agent.skill_model import Discriminator, ForwardModel, make_model
 
 
 class LearnerState(eqx.Module):
@@ -71,12 +69,18 @@ def initial_state(shapes: Shapes, settings: AgentSettings, seed: int) -> Learner
         settings.layer_norm,
         settings.critics,
     )
-    kind = ForwardModel if settings.algorithm == "seads" else Discriminator
-    model = kind(shapes.num_bits, shapes.num_skills, settings.model_hidden, k_model)
+    model = make_model(
+        settings.algorithm,
+        settings.model,
+        shapes.num_bits,
+        shapes.num_skills,
+        settings.model_hidden,
+        k_model,
+    )
     return LearnerState(
         sac.make_state(policy, critics, ADAM),
         model,
-        ADAM.init(eqx.filter(model, eqx.is_array)),
+        model.optimiser.init(eqx.filter(model, eqx.is_array)),
         jax.tree.map(jnp.copy, (policy, model)),
     )
 
@@ -105,13 +109,13 @@ def learn(
     fallen in proportion, and the entropy weight by the power `alpha_fall` of that.
     """
     share = learning_rate / settings.learning_rate
-    model_rate = share * settings.model_learning_rate
+    model_rate = share * settings.rate_of_model
     alpha = share**settings.alpha_fall * settings.alpha
 
     def model_step(carry: Any, batch: Any) -> tuple[Any, Any]:
         model, optimiser = carry
         loss, gradient = eqx.filter_value_and_grad(lambda m: m.loss(*batch))(model)
-        return sac.descend(model, gradient, optimiser, ADAM, model_rate), loss
+        return sac.descend(model, gradient, optimiser, model.optimiser, model_rate), loss
 
     (model, model_optimiser), model_loss = scan(
         model_step,
@@ -218,7 +222,12 @@ def draw_batches(
         unknown = ~explained_by_another(posterior[for_model], novelty[for_model], model_skills)
         worth = np.flatnonzero(unknown & changed[for_model])
         teaches = worth if len(worth) else teaches
-    pick = teaches[rng.integers(len(teaches), size=(settings.model_steps, settings.model_batch))]
+    size = (settings.model_steps, settings.model_batch)
+    if settings.surprise:
+        likelihood = log_likelihood(posterior[for_model], novelty[for_model], model_skills)
+        pick = draw_surprising(teaches, -likelihood[teaches], size, rng)
+    else:
+        pick = teaches[rng.integers(len(teaches), size=size)]
     episode, step = draw_transitions(
         episodes.lengths[for_sac], (settings.sac_steps, settings.sac_batch), rng
     )
@@ -263,6 +272,31 @@ def explained_by_another(
     """
     own = np.take_along_axis(posterior, skills[:, None], 1)[:, 0]
     return (novelty < np.log(posterior.shape[1])) & (own < posterior.max(1) - np.log(2))
+
+
+def log_likelihood(
+    posterior: Float[np.ndarray, "episodes skills"],
+    novelty: Float[np.ndarray, "episodes"],
+    skills: Int[np.ndarray, "episodes"],
+) -> Float[np.ndarray, "episodes"]:
+    """log q(z_T | z_0, k) of each episode's skill, from the two that `score` gives."""
+    own = np.take_along_axis(posterior, skills[:, None], 1)[:, 0]
+    return own - posterior.max(1) - novelty
+
+
+def draw_surprising(
+    episodes: Int[np.ndarray, "episodes"],
+    surprise: Float[np.ndarray, "episodes"],
+    size: tuple[int, ...],
+    rng: np.random.Generator,
+) -> Int[np.ndarray, "*size"]:
+    """Episodes in proportion to how little the model expected them, within bounds.
+
+    What it knows is drawn now and then; one effect that it cannot explain does not fill a batch.
+    """
+    weights = 0.01 + np.clip(surprise, 0.0, 5.0)
+    ends = np.cumsum(weights, dtype=np.float64)
+    return episodes[np.searchsorted(ends, rng.random(size) * ends[-1], side="right")]
 
 
 def draw_transitions(

@@ -128,11 +128,12 @@ def descend(
     tree: Tree,
     gradient: Tree,
     optimiser_state: Any,
-    adam: optax.GradientTransformation,
+    optimiser: optax.GradientTransformation,
     learning_rate: float | Float[Array, ""],
 ) -> tuple[Tree, Any]:
-    """One step of `optax.scale_by_adam` at a rate that may change from step to step."""
-    change, optimiser_state = adam.update(gradient, optimiser_state)
+    """One step of an optimiser without a rate, at a rate that may change from step to step."""
+    parameters: Any = eqx.filter(tree, eqx.is_inexact_array)
+    change, optimiser_state = optimiser.update(gradient, optimiser_state, parameters)
     return eqx.apply_updates(
         tree, jax.tree.map(lambda c: -learning_rate * c, change)
     ), optimiser_state

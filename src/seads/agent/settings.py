@@ -10,6 +10,9 @@ from typing import Any
 from seads import errors
 from seads.errors import SeadsError, unknown
 
+MODELS = ("network", "linear")
+"""Kinds of forward models."""
+
 
 @dataclass(frozen=True)
 class AgentSettings:
@@ -45,10 +48,14 @@ class AgentSettings:
     sac_batch: int = 128
     """Transitions an update."""
 
+    model: str = "network"
+    """network learns any effect; linear also unseen boards, where single bits decide effects."""
     model_hidden: tuple[int, ...] = (256, 256)
-    """Hidden layers of the skill model."""
+    """Hidden layers of the skill model, if it is a network."""
     model_learning_rate: float = 1e-3
-    """Adam's rate for the skill model."""
+    """Adam's rate for a skill model that is a network."""
+    linear_learning_rate: float = 1.5
+    """Rate of gradient descent for a linear forward model."""
     model_steps: int = 16
     """Updates of the skill model an epoch."""
     model_batch: int = 128
@@ -64,6 +71,8 @@ class AgentSettings:
     """Share of the episodes that may be relabelled for the skill model."""
     skip_explained: bool = True
     """The skill model learns from changes only, and not from those that another skill explains."""
+    surprise: bool = False
+    """The skill model learns most from the episodes that it explains worst."""
     relabel_sac: float = 0.5
     """Share of the changed episodes that may be relabelled for soft actor-critic."""
 
@@ -94,6 +103,7 @@ class AgentSettings:
     def __post_init__(self) -> None:
         demand = partial(errors.demand, self)
         demand(self.algorithm in ("seads", "vic"), "algorithm", "seads, vic")
+        demand(self.model in MODELS, "model", ", ".join(MODELS))
         demand(
             self.num_skills == 0 or self.num_skills >= 2,
             "num_skills",
@@ -111,7 +121,12 @@ class AgentSettings:
         demand(self.sampled_episodes >= 0, "sampled_episodes", "0 or more")
         for name in ("alpha", "alpha_fall"):
             demand(getattr(self, name) >= 0, name, "0 or more")
-        for name in ("learning_rate", "learning_rate_end", "model_learning_rate"):
+        for name in (
+            "learning_rate",
+            "learning_rate_end",
+            "model_learning_rate",
+            "linear_learning_rate",
+        ):
             demand(getattr(self, name) > 0, name, "above 0")
         for name in (
             "gamma",
@@ -139,6 +154,17 @@ class AgentSettings:
             "novelty_bonus",
             "False with algorithm='vic', whose discriminator knows no novelty",
         )
+        demand(
+            not (self.algorithm == "vic" and self.model == "linear"),
+            "model",
+            "network with algorithm='vic', which has no forward model",
+        )
+
+    @property
+    def rate_of_model(self) -> float:
+        """The learning rate that fits the kind of skill model."""
+        linear = self.model == "linear"
+        return self.linear_learning_rate if linear else self.model_learning_rate
 
     @property
     def warmup_episodes(self) -> int:
@@ -153,6 +179,7 @@ PAPER: dict[str, Any] = dict(
     learning_rate_end=3e-4,
     n_step=1,
     sac_steps=16,
+    model="network",
     model_steps=4,
     model_batch=32,
     clip_novelty=False,
@@ -160,6 +187,7 @@ PAPER: dict[str, Any] = dict(
     balanced_buffer=False,
     shared_sample=False,
     skip_explained=False,
+    surprise=False,
     noisy_episodes=0.0,
     average_rate=1.0,
 )
@@ -190,17 +218,20 @@ MANIPULATORS: dict[str, dict[str, Any]] = {
 }
 """Entropy weights of the paper (S.8.4), and what the default preset adds to them."""
 
+GAMES: dict[str, dict[str, Any]] = {"tileswap": dict(model="linear", surprise=True)}
+"""What the default preset adds for a game: in TileSwap single bits decide what a skill flips."""
+
 MORE_SKILLS = {25: 30, 12: 15}
 """K of the preset more-skills for the games of the paper, by their number of moves."""
 
 
 def preset(
-    name: str = "default", manipulator: str = "", num_moves: int | None = None
+    name: str = "default", manipulator: str = "", game: str = "", num_moves: int | None = None
 ) -> AgentSettings:
-    """The settings of a named preset for a manipulator."""
+    """The settings of a named preset for a manipulator and a game."""
     if name not in PRESETS:
         raise unknown("preset", name, PRESETS)
-    values = MANIPULATORS.get(manipulator, {}) | PRESETS[name]
+    values = MANIPULATORS.get(manipulator, {}) | GAMES.get(game, {}) | PRESETS[name]
     if name == "more-skills":
         if num_moves is None:
             raise SeadsError("preset 'more-skills' needs an environment whose moves are known")

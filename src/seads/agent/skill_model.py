@@ -2,20 +2,28 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from abc import abstractmethod
+from typing import ClassVar, Protocol
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import optax
 from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
 
 from seads.agent.networks import MLP
+from seads.agent.optimisers import ADAM, MULTIPLICATIVE
 
 
 class SkillModel(Protocol):
     """A trainable belief about which skill brought a board from z_0 to z_T."""
 
     num_skills: int
+
+    @property
+    def optimiser(self) -> optax.GradientTransformation:
+        """What turns gradients of the loss into steps."""
+        ...
 
     def evidence(
         self, before: Bool[Array, "batch bits"], after: Bool[Array, "batch bits"]
@@ -39,8 +47,52 @@ class ForwardModel(eqx.Module):
     Predicting flips, not values, is easy where a skill's effect does not depend on the board.
     """
 
+    num_skills: eqx.AbstractVar[int]
+    optimiser: eqx.AbstractClassVar[optax.GradientTransformation]
+
+    @abstractmethod
+    def flip_logits(
+        self, before: Bool[Array, "batch bits"], skills: Int[Array, "batch"]
+    ) -> Float[Array, "batch bits"]:
+        """Logits of the probability that each bit of z_0 toggles."""
+
+    @abstractmethod
+    def all_flip_logits(
+        self, before: Bool[Array, "batch bits"]
+    ) -> Float[Array, "batch skills bits"]:
+        """`flip_logits` for every skill."""
+
+    def log_likelihoods(
+        self, before: Bool[Array, "batch bits"], after: Bool[Array, "batch bits"]
+    ) -> Float[Array, "batch skills"]:
+        """log q_theta(z_T | z_0, k) for every skill k."""
+        sign = jnp.where(before ^ after, 1.0, -1.0)
+        return jax.nn.log_sigmoid(self.all_flip_logits(before) * sign[:, None]).sum(-1)
+
+    def evidence(
+        self, before: Bool[Array, "batch bits"], after: Bool[Array, "batch bits"]
+    ) -> tuple[Float[Array, "batch skills"], Float[Array, "batch"]]:
+        """Posterior by Bayes' rule with uniform p(k); novelty is -max_k log q(z_T | z_0, k)."""
+        likelihoods = self.log_likelihoods(before, after)
+        return jax.nn.log_softmax(likelihoods, -1), -likelihoods.max(-1)
+
+    def loss(
+        self,
+        before: Bool[Array, "batch bits"],
+        skills: Int[Array, "batch"],
+        after: Bool[Array, "batch bits"],
+    ) -> Float[Array, ""]:
+        """Mean of -log q_theta(z_T | z_0, k)."""
+        sign = jnp.where(before ^ after, 1.0, -1.0)
+        return -jax.nn.log_sigmoid(self.flip_logits(before, skills) * sign).sum(-1).mean()
+
+
+class NetworkForwardModel(ForwardModel):
+    """The paper's: one network on [z_0, onehot(k)], which can learn any effect."""
+
     mlp: MLP
     num_skills: int = eqx.field(static=True)
+    optimiser: ClassVar[optax.GradientTransformation] = ADAM
 
     def __init__(self, num_bits: int, num_skills: int, hidden: tuple[int, ...], key: PRNGKeyArray):
         self.mlp = MLP((num_bits + num_skills, *hidden, num_bits), key)
@@ -69,29 +121,46 @@ class ForwardModel(eqx.Module):
             x = jax.nn.relu(layer(x))
         return rest[-1](x).reshape(before.shape[0], self.num_skills, num_bits)
 
-    def log_likelihoods(
-        self, before: Bool[Array, "batch bits"], after: Bool[Array, "batch bits"]
-    ) -> Float[Array, "batch skills"]:
-        """log q_theta(z_T | z_0, k) for every skill k."""
-        sign = jnp.where(before ^ after, 1.0, -1.0)
-        return jax.nn.log_sigmoid(self.all_flip_logits(before) * sign[:, None]).sum(-1)
 
-    def evidence(
-        self, before: Bool[Array, "batch bits"], after: Bool[Array, "batch bits"]
-    ) -> tuple[Float[Array, "batch skills"], Float[Array, "batch"]]:
-        """Posterior by Bayes' rule with uniform p(k); novelty is -max_k log q(z_T | z_0, k)."""
-        likelihoods = self.log_likelihoods(before, after)
-        return jax.nn.log_softmax(likelihoods, -1), -likelihoods.max(-1)
+class LinearForwardModel(ForwardModel):
+    """A sparse linear map of the board for each skill, which extrapolates to boards never seen.
 
-    def loss(
-        self,
-        before: Bool[Array, "batch bits"],
-        skills: Int[Array, "batch"],
-        after: Bool[Array, "batch bits"],
-    ) -> Float[Array, ""]:
-        """Mean of -log q_theta(z_T | z_0, k)."""
-        sign = jnp.where(before ^ after, 1.0, -1.0)
-        return -jax.nn.log_sigmoid(self.flip_logits(before, skills) * sign).sum(-1).mean()
+    A bit's logit is bias + sum of the weights of the bits that are set: enough where single bits
+    decide what a skill flips, as in both games. The weights are u^2 - v^2 with small factors
+    at the start, so that learning keeps those of idle bits near zero.
+    """
+
+    grow: Float[Array, "bits skills*bits"]
+    shrink: Float[Array, "bits skills*bits"]
+    bias: Float[Array, "skills bits"]
+    num_skills: int = eqx.field(static=True)
+    optimiser: ClassVar[optax.GradientTransformation] = MULTIPLICATIVE
+
+    def __init__(self, num_bits: int, num_skills: int, key: PRNGKeyArray):
+        self.grow = jnp.full((num_bits, num_skills * num_bits), 0.02)
+        self.shrink = self.grow
+        # skills must differ from the start, and flips be rare
+        self.bias = 0.1 * jax.random.normal(key, (num_skills, num_bits)) - 2.0
+        self.num_skills = num_skills
+
+    @property
+    def weights(self) -> Float[Array, "bits skills*bits"]:
+        """What each bit that is set adds to the logits."""
+        return self.grow**2 - self.shrink**2
+
+    def flip_logits(
+        self, before: Bool[Array, "batch bits"], skills: Int[Array, "batch"]
+    ) -> Float[Array, "batch bits"]:
+        """Logits of the probability that each bit of z_0 toggles."""
+        logits = self.all_flip_logits(before)
+        return jnp.take_along_axis(logits, skills[:, None, None], 1)[:, 0]
+
+    def all_flip_logits(
+        self, before: Bool[Array, "batch bits"]
+    ) -> Float[Array, "batch skills bits"]:
+        """`flip_logits` for every skill, in one product."""
+        logits = before.astype(jnp.float32) @ self.weights
+        return logits.reshape(-1, *self.bias.shape) + self.bias
 
 
 class Discriminator(eqx.Module):
@@ -99,6 +168,7 @@ class Discriminator(eqx.Module):
 
     mlp: MLP
     num_skills: int = eqx.field(static=True)
+    optimiser: ClassVar[optax.GradientTransformation] = ADAM
 
     def __init__(self, num_bits: int, num_skills: int, hidden: tuple[int, ...], key: PRNGKeyArray):
         self.mlp = MLP((3 * num_bits, *hidden, num_skills), key)
@@ -120,3 +190,19 @@ class Discriminator(eqx.Module):
         """Mean of -log q_theta(k | z_0, z_T)."""
         posterior, _ = self.evidence(before, after)
         return -jnp.take_along_axis(posterior, skills[:, None], 1).mean()
+
+
+def make_model(
+    algorithm: str,
+    kind: str,
+    num_bits: int,
+    num_skills: int,
+    hidden: tuple[int, ...],
+    key: PRNGKeyArray,
+) -> ForwardModel | Discriminator:
+    """A fresh skill model: of VIC, or the forward model of that kind (network, linear)."""
+    if algorithm == "vic":
+        return Discriminator(num_bits, num_skills, hidden, key)
+    if kind == "linear":
+        return LinearForwardModel(num_bits, num_skills, key)
+    return NetworkForwardModel(num_bits, num_skills, hidden, key)

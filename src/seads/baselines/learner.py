@@ -8,8 +8,9 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from seads.agent import sac
-from seads.agent.learner import ADAM, scan
+from seads.agent.learner import scan
 from seads.agent.networks import make_critics
+from seads.agent.optimisers import ADAM
 from seads.baselines.policies import (
     BoundedCritics,
     make_action_policy,

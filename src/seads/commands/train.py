@@ -82,13 +82,14 @@ def make_config(options: Options) -> Any:
         raise SeadsError(f"which environment? choose from {', '.join(ENVIRONMENTS)}")
     if options.algo in ("sac", "hac"):
         return make_baseline_config(options)
-    manipulator = "" if ":" in options.env else lookup(options.env).body
+    entry = None if ":" in options.env else lookup(options.env)
+    manipulator, game = (entry.body, entry.game) if entry else ("", "")
     name = options.preset or ("vic" if options.algo == "vic" else "default")
     env_options = pairs(options.env_set)
     env = make_env(options.env, 1, **env_options)
     num_moves = env.spec.num_moves
     env.close()
-    agent = settings.preset(name, manipulator, num_moves)
+    agent = settings.preset(name, manipulator, game, num_moves)
     changes = settings.changes(pairs(options.set))
     agent = dataclasses.replace(agent, **changes)
     if options.algo == "vic" and agent.algorithm != "vic":
@@ -120,7 +121,8 @@ def make_baseline_config(options: Options) -> Any:
     name = options.preset or "paper"
     agent = preset(options.algo, name, options.env)
     agent = dataclasses.replace(agent, **changes(pairs(options.set), type(agent)))
-    manipulator = "" if ":" in options.env else lookup(options.env).body
+    entry = None if ":" in options.env else lookup(options.env)
+    manipulator, game = (entry.body, entry.game) if entry else ("", "")
     schedule = {"coverage_every": 0, **BASELINE_SCHEDULES[options.algo].get(manipulator, {})}
     if options.env_steps is not None:
         schedule["env_steps"] = options.env_steps

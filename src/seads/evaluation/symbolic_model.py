@@ -8,10 +8,10 @@ import numpy as np
 from jaxtyping import Bool, Float32, Int
 
 from seads.agent.agent import Agent
-from seads.agent.skill_model import ForwardModel
+from seads.agent.skill_model import LinearForwardModel, NetworkForwardModel
 from seads.errors import SeadsError, unknown
 from seads.planning.costs import Costs, Minimise
-from seads.planning.model import MLPModel, SymbolicModel
+from seads.planning.model import LinearModel, MLPModel, SymbolicModel
 
 _BLOCK = 1024
 """States expanded at once by a network that `MLPModel` does not fit."""
@@ -19,7 +19,9 @@ _BLOCK = 1024
 
 def symbolic_model(agent: Agent) -> SymbolicModel:
     """The mode of the agent's forward model q_theta; raises for an agent that has none (VIC)."""
-    if not isinstance(agent.model, ForwardModel):
+    if isinstance(agent.model, LinearForwardModel):
+        return LinearModel(np.asarray(agent.model.weights), np.asarray(agent.model.bias))
+    if not isinstance(agent.model, NetworkForwardModel):
         raise SeadsError(
             f"the agent has no forward model to plan with: it was trained by "
             f"{agent.architecture.algorithm!r}, which learns none"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Protocol, runtime_checkable
 
 import numpy as np
-from jaxtyping import Bool, Int
+from jaxtyping import Bool, Float, Int
 
 from seads.errors import SeadsError
 from seads.games.game import Game
@@ -13,6 +13,7 @@ from seads.planning.threads import single_threaded_blas, split
 
 # Rows of one matrix product: the activations then stay in the processor's cache.
 BLOCK_ROWS = 2048
+_LINEAR_BLOCK = 128
 
 
 @runtime_checkable
@@ -180,3 +181,62 @@ class MLPModel:
             hidden = np.maximum(states.astype(np.float32) @ first, floor1[skills])
             hidden = np.maximum(hidden @ second, floor2[skills])
             return ((hidden @ last) > floor3[skills]) ^ states
+
+
+class LinearModel:
+    """The mode of a forward model that is linear in the board, with a map for each skill.
+
+    Weights (bits, skills * bits) act from the right; a bit flips where its logit is positive.
+    """
+
+    def __init__(
+        self,
+        weights: Float[np.ndarray, "bits skills*bits"],
+        bias: Float[np.ndarray, "skills bits"],
+    ) -> None:
+        for name, array in (("weights", weights), ("bias", bias)):
+            if not np.isfinite(array).all():
+                raise SeadsError(f"the model's {name} hold NaN or infinity; train it again")
+        self.num_skills, self.num_bits = bias.shape
+        expected = (self.num_bits, self.num_skills * self.num_bits)
+        if weights.shape != expected:
+            raise SeadsError(f"weights has shape {weights.shape}; it must be {expected}")
+        self._weights = np.ascontiguousarray(weights, np.float32)
+        self._by_skill = np.ascontiguousarray(
+            self._weights.reshape(self.num_bits, self.num_skills, self.num_bits).swapaxes(0, 1)
+        )
+        self._floor = -bias.astype(np.float32)
+
+    @property
+    def flops_per_state(self) -> int:
+        """Floating-point operations of the matrix product that expands one state."""
+        return 2 * self._weights.size
+
+    def successors(
+        self, states: Bool[np.ndarray, "rows bits"]
+    ) -> Bool[np.ndarray, "rows skills bits"]:
+        """The successor of every state under every skill, on all processors."""
+        after = np.empty((len(states), self.num_skills, self.num_bits), bool)
+
+        def expand(begin: int, end: int) -> None:
+            for start in range(begin, end, _LINEAR_BLOCK):
+                here = states[start : min(start + _LINEAR_BLOCK, end)]
+                logits = (here.astype(np.float32) @ self._weights).reshape(-1, *self._floor.shape)
+                flips = after[start : start + len(here)]
+                np.greater(logits, self._floor, out=flips)
+                np.logical_xor(flips, here[:, None], out=flips)
+
+        with single_threaded_blas():
+            split(len(states), expand, smallest=_LINEAR_BLOCK)
+        return after
+
+    def successor(
+        self, states: Bool[np.ndarray, "rows bits"], skills: Int[np.ndarray, "rows"]
+    ) -> Bool[np.ndarray, "rows bits"]:
+        """The successor of each state under its own skill."""
+        after = np.empty(states.shape, bool)
+        for skill in np.unique(skills):
+            rows = skills == skill
+            logits = states[rows].astype(np.float32) @ self._by_skill[skill]
+            after[rows] = (logits > self._floor[skill]) ^ states[rows]
+        return after

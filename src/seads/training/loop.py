@@ -129,6 +129,7 @@ class Trainer:
             **dataclasses.asdict(self.shapes),
             hidden=settings.hidden,
             model_hidden=settings.model_hidden,
+            model=settings.model,
         )
         card = {"env_steps": progress.env_steps, "epoch": progress.epoch, **card}
         learner = progress.learner
