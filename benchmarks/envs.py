@@ -1,11 +1,12 @@
 """How fast environments step, as ratios within one run; prints one JSON object.
 
-Random actions, 32 rows, resets included; actions and seeds are drawn beforehand. The two sides
-of a comparison take turns for several rounds and the median of the rounds' ratios counts, so
-that a busy machine slows both alike. A ratio is given in wall-clock time and in CPU time (all
-threads of the process together). Each comparison says which one its target is set for: CPU
-time where both sides run on one thread, so that other programs do not blur it, and wall-clock
-time where two threads are the point (jaco); that one needs two idle cores to mean anything.
+Random actions, 32 rows, resets included; actions are drawn beforehand, and on both sides every
+environment starts the next episode of its own series. The two sides of a comparison take turns
+for several rounds and the median of the rounds' ratios counts, so that a busy machine slows both
+alike. A ratio is given in wall-clock time and in CPU time (all threads of the process together).
+Each comparison says which one its target is set for: CPU time where both sides run on one
+thread, so that other programs do not blur it, and wall-clock time where two threads are the
+point (jaco); that one needs two idle cores to mean anything.
 
 cursor   the batch against a Python loop over 32 single Gymnasium environments, and over
          32 batches of one (no Gymnasium on either side)
@@ -14,12 +15,14 @@ reacher  the batch against 32 of dm_control's suite environments stepped in turn
          (no board), the batch those of the game
 jaco     the batch on two threads, with the default and with the reference physics, against the
          same scene run by dm_control's composer (50 physics steps of 0.002 s an action)
-scaling  microseconds and memory per row as the batch grows
+scaling  what a row costs as the batch grows from 32 to 1,024: CPU time, held against linear
+         growth, and memory, by how much more a large batch takes than a small one
 """
 
 from __future__ import annotations
 
 import argparse
+import ctypes
 import json
 import os
 import statistics
@@ -27,6 +30,7 @@ import time
 import warnings
 from collections.abc import Callable
 from functools import partial
+from multiprocessing import get_context
 from typing import Any
 
 import gymnasium
@@ -37,6 +41,7 @@ from seads.envs import EmbeddedEnv, make_env
 from seads.envs.registry import gym_id
 
 ROWS = 32
+LINEAR = 1.1  # a row's cost in the largest batch, over its cost in the smallest; 0.1 is noise
 Run = Callable[[int], None]
 """Makes about this many environment steps (rows x steps)."""
 
@@ -160,29 +165,68 @@ def compare(
     }
 
 
-def resident_bytes() -> int:
-    with open("/proc/self/statm") as statm:
-        return int(statm.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+def kilobytes(name: str, rows: int) -> tuple[float, float]:
+    """What a batch keeps in memory, and takes at most while it steps; run in its own process."""
+    make_and_step(name, 1)  # libraries and the tables of boards are there now
+    return_freed_memory()
+    before = memory("VmRSS")
+    with open("/proc/self/clear_refs", "w") as clear:
+        clear.write("5")  # the peak starts anew
+    env = make_and_step(name, rows)
+    most = memory("VmHWM") - before
+    return_freed_memory()
+    kept = memory("VmRSS") - before
+    env.close()
+    return kept, most
+
+
+def return_freed_memory() -> None:
+    """What was freed would count as kept if the C library held it back."""
+    ctypes.CDLL(None).malloc_trim(0)
+
+
+def make_and_step(name: str, rows: int) -> EmbeddedEnv:
+    env = make_env(name, rows)
+    assert isinstance(env, EmbeddedEnv)
+    env.start_series(streams.row_seeds(0, rows))
+    env.reset()
+    for _ in range(3):
+        env.step(np.zeros((rows, env.spec.action_size)))
+    return env
+
+
+def memory(entry: str) -> float:
+    """An entry of the process's status, in kilobytes."""
+    with open("/proc/self/status") as status:
+        return next(float(line.split()[1]) for line in status if line.startswith(entry))
+
+
+def kilobytes_per_row(name: str, few: int, many: int) -> dict[str, float]:
+    """The slope between two batch sizes, in which what every batch needs cancels."""
+    with get_context("spawn").Pool(1, maxtasksperchild=1) as fresh:
+        small, large = fresh.starmap(kilobytes, [(name, few), (name, many)], chunksize=1)
+    kept, most = (round((large[i] - small[i]) / (many - few), 1) for i in (0, 1))
+    return {"kept": kept, "at_most_while_stepping": most}
 
 
 def scaling(name: str, sizes: tuple[int, ...], steps: int, rounds: int) -> dict[str, Any]:
     """CPU time per row and step at several batch sizes, and what a row adds to memory."""
-    runs, memory = {}, {}
-    for rows in sizes:
-        before = resident_bytes()
-        runs[rows] = batch(name, rows)
-        runs[rows](2 * rows)
-        memory[rows] = resident_bytes() - before
+    runs = {rows: batch(name, rows) for rows in sizes}
     times: dict[int, list[float]] = {rows: [] for rows in sizes}
+    for rows in sizes:
+        runs[rows](2 * rows)  # warm
     for _ in range(rounds):
         for rows in sizes:
             times[rows].append(seconds_per_step(runs[rows], steps * rows)[1])
-    largest = max(sizes)
+    cost = {rows: statistics.median(times[rows]) for rows in sizes}
+    few, many = min(sizes), max(sizes)
+    ratio = round(cost[many] / cost[few], 2)
     return {
-        "microseconds_per_row": {
-            str(rows): round(1e6 * statistics.median(times[rows]), 2) for rows in sizes
-        },
-        "kilobytes_per_row": round(memory[largest] / largest / 1024, 1),
+        "microseconds_per_row": {str(rows): round(1e6 * cost[rows], 2) for rows in sizes},
+        "growth": f"{'at most' if ratio <= LINEAR else 'MORE THAN'} linear: a row of {many} costs "
+        f"{ratio} times a row of {few}",
+        "growth_ratio": ratio,
+        "kilobytes_per_row": kilobytes_per_row(name, few, many),
     }
 
 

@@ -11,7 +11,7 @@ from jaxtyping import Float, Int, UInt8, UInt64
 from seads import streams
 from seads.errors import SeadsError
 
-AHEAD = 16  # episodes of every row in a block; a kilobyte a row
+AHEAD = 32  # episodes of every row in a block; two kilobytes a row on a board of 5x5
 _BEFORE_ZERO = np.uint64(2**64 - AHEAD)  # a block that is used up, so that the next begins at zero
 _AHEAD, _ONE = np.array(AHEAD), np.array(1)  # numpy converts a number anew in every operation
 
