@@ -13,16 +13,16 @@ from scipy.stats import binomtest
 from tests.exact_agent import exact_agent
 
 from seads.agent.agent import Agent
-from seads.agent.skill_model import NetworkForwardModel
+from seads.agent.skill_model import LinearForwardModel, NetworkForwardModel
 from seads.envs import make_env
 from seads.errors import SeadsError
 from seads.evaluation.boards import BitReader, GameReader, goal_for
 from seads.evaluation.statistics import summary, wilson_interval
-from seads.evaluation.symbolic_model import skill_costs, symbolic_model
+from seads.evaluation.symbolic_model import NetworkModel, skill_costs, symbolic_model
 from seads.evaluation.tasks import SkillRunner, Solver, Solving, draw_tasks, report
 from seads.games import LightsOut, TileSwap
 from seads.jax_setup import prepare_jax
-from seads.planning import MLPModel
+from seads.planning import LinearModel, MLPModel
 from seads.planning.executor import Execution, Reason
 
 prepare_jax()
@@ -116,13 +116,21 @@ def test_a_depths_boards_do_not_depend_on_the_others() -> None:
     assert (boards != draw_tasks(GAME, [2, 4], 6, "test", seed=2)[1]).any()
 
 
-@pytest.mark.parametrize("layers", [2, 3, 4])
-def test_the_symbolic_model_is_the_mode_of_the_network(layers: int) -> None:
-    model = NetworkForwardModel(4, 4, (16,) * (layers - 1), jax.random.key(3))
-    # a fresh network has biases of zero and logits of exactly zero, on which rounding decides
-    model = jax.tree.map(lambda x: x + 0.1 * jax.random.normal(jax.random.key(4), x.shape), model)
+@pytest.mark.parametrize("layers", [1, 2, 3, 4])
+def test_the_symbolic_model_is_the_mode_of_the_forward_model(layers: int) -> None:
+    key = jax.random.key(3)
+    hidden = (16,) * (layers - 1)
+    fresh = NetworkForwardModel(4, 4, hidden, key) if hidden else LinearForwardModel(4, 4, key)
+    # a fresh model has biases of zero and logits of exactly zero, on which rounding decides
+    leaves, structure = jax.tree.flatten(fresh)
+    keys = jax.random.split(jax.random.key(4), len(leaves))
+    leaves = [
+        x + (0.1 if hidden else 2.0) * jax.random.normal(k, x.shape)
+        for x, k in zip(leaves, keys, strict=True)
+    ]
+    model = jax.tree.unflatten(structure, leaves)
     symbolic = symbolic_model(replace(exact_agent("lightsout-cursor-2x2"), model=model))
-    assert isinstance(symbolic, MLPModel) == (layers == 3)
+    assert type(symbolic) is {1: LinearModel, 3: MLPModel}.get(layers, NetworkModel)
     states = np.unpackbits(np.arange(16, dtype=np.uint8)[:, None], axis=1)[:, 4:].astype(bool)
     expected = states[:, None] ^ (np.asarray(model.all_flip_logits(states)) > 0)
     assert expected.any()

@@ -5,7 +5,7 @@ import pytest
 
 from seads.errors import SeadsError
 from seads.games import make_game
-from seads.planning import MLPModel, RulesModel
+from seads.planning import LinearModel, MLPModel, RulesModel
 
 
 def network(bits=7, skills=5, hidden=32):
@@ -43,6 +43,25 @@ def test_nan_and_wrong_shapes_are_refused(which):
     weights[which] = np.zeros((3, 4, 5))
     with pytest.raises(SeadsError, match="has shape"):
         MLPModel(*weights)
+
+
+@pytest.mark.parametrize("rows", [0, 1, 300])
+def test_a_linear_model_equals_the_plain_formula(rows):
+    rng = np.random.default_rng(3)
+    weights, bias = rng.normal(size=(7, 5 * 7)), rng.normal(size=(5, 7))
+    model = LinearModel(weights, bias)
+    states = rng.random((rows, 7)) < 0.5
+    after = model.successors(states)
+    assert after.shape == (rows, 5, 7)
+    for skill in range(5):
+        logits = states @ weights[:, 7 * skill : 7 * (skill + 1)] + bias[skill]
+        np.testing.assert_array_equal(after[:, skill], states ^ (logits > 0))
+    skills = rng.integers(5, size=rows)
+    np.testing.assert_array_equal(model.successor(states, skills), after[np.arange(rows), skills])
+    with pytest.raises(SeadsError, match="NaN"):
+        LinearModel(np.full_like(weights, np.nan), bias)
+    with pytest.raises(SeadsError, match="has shape"):
+        LinearModel(weights[:, 1:], bias)
 
 
 def test_rules_model_plays_the_game():

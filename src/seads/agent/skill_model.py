@@ -130,8 +130,8 @@ class LinearForwardModel(ForwardModel):
     at the start, so that learning keeps those of idle bits near zero.
     """
 
-    grow: Float[Array, "bits skills*bits"]
-    shrink: Float[Array, "bits skills*bits"]
+    grow: Float[Array, "bits skill_bits"]
+    shrink: Float[Array, "bits skill_bits"]
     bias: Float[Array, "skills bits"]
     num_skills: int = eqx.field(static=True)
     optimiser: ClassVar[optax.GradientTransformation] = MULTIPLICATIVE
@@ -144,7 +144,7 @@ class LinearForwardModel(ForwardModel):
         self.num_skills = num_skills
 
     @property
-    def weights(self) -> Float[Array, "bits skills*bits"]:
+    def weights(self) -> Float[Array, "bits skill_bits"]:
         """What each bit that is set adds to the logits."""
         return self.grow**2 - self.shrink**2
 

@@ -2,7 +2,7 @@
 
 from seads.planning.compile import compile_model
 from seads.planning.costs import Costs
-from seads.planning.model import MLPModel, RulesModel, SymbolicModel
+from seads.planning.model import LinearModel, MLPModel, RulesModel, SymbolicModel
 from seads.planning.operators import Compiled, Operator
 from seads.planning.planner import PLANNERS, plan
 from seads.planning.result import Budget, Plan, PlanStatus
@@ -13,6 +13,7 @@ __all__ = [
     "Budget",
     "Compiled",
     "Costs",
+    "LinearModel",
     "MLPModel",
     "Operator",
     "Plan",

@@ -191,7 +191,7 @@ class LinearModel:
 
     def __init__(
         self,
-        weights: Float[np.ndarray, "bits skills*bits"],
+        weights: Float[np.ndarray, "bits skill_bits"],
         bias: Float[np.ndarray, "skills bits"],
     ) -> None:
         for name, array in (("weights", weights), ("bias", bias)):
