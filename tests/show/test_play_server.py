@@ -3,7 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
+import re
+import signal
 import socket
+import subprocess
+import sys
+import time
+import urllib.request
 from pathlib import Path
 
 import pytest
@@ -11,6 +18,7 @@ from sample_runs import untrained_agent
 from taught_agent import taught_agent
 
 from seads import cli
+from seads.commands.play import is_loopback
 from seads.envs import make_env
 from seads.envs.embedding import EmbeddedEnv
 from seads.errors import SeadsError
@@ -48,6 +56,44 @@ def test_a_taken_port_gives_the_next() -> None:
 def test_impossible_addresses(host: str, port: int, sentence: str) -> None:
     with pytest.raises(SeadsError, match=sentence):
         free_port(host, port)
+
+
+def test_the_command_serves_until_ctrl_c(agent: str, tmp_path: Path) -> None:
+    shell = {k: v for k, v in os.environ.items() if k not in ("DISPLAY", "WAYLAND_DISPLAY")}
+    out = tmp_path / "out.txt"
+    browser = tmp_path / "browser"
+    browser.write_text(f'#!/bin/sh\necho "$1" > {tmp_path / "shown"}\n')
+    browser.chmod(0o755)
+    with socket.socket() as taken, out.open("w") as file:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        command = [sys.executable, "-m", "seads.cli", "play", agent, "--port", str(port)]
+        for extra, last in (({}, "ssh -L"), ({"BROWSER": f"{browser} %s"}, "Ctrl-C ends it")):
+            file.truncate(0)
+            served = subprocess.Popen(command, stdout=file, stderr=file, env=shell | extra)
+            until = time.monotonic() + 240
+            while last not in out.read_text() or (extra and not (tmp_path / "shown").exists()):
+                assert served.poll() is None, out.read_text()
+                assert time.monotonic() < until, out.read_text()
+                time.sleep(0.1)
+            text = out.read_text().lstrip("\0")
+            assert f"port {port} is in use; took " in text
+            (address,) = re.findall(r"(http://127\.0\.0\.1:\d+) \(Ctrl", text)
+            assert b"<!doctype html>" in urllib.request.urlopen(address).read().lower()
+            served.send_signal(signal.SIGINT)
+            assert served.wait(timeout=60) == 0
+            assert f"next: seads report {agent}" in out.read_text()
+    assert (tmp_path / "shown").read_text().strip() == address
+
+
+@pytest.mark.parametrize(
+    ("host", "expected"),
+    [("127.0.0.1", True), ("127.9.9.9", True), ("::1", True), ("localhost", True),
+     ("0.0.0.0", False), ("::", False), ("192.0.2.1", False), ("somewhere", False)],
+)  # fmt: skip
+def test_only_loopback_goes_without_a_warning(host: str, expected: bool) -> None:
+    assert is_loopback(host) is expected
 
 
 def test_a_replay_needs_nothing_else(

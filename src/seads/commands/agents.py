@@ -37,10 +37,10 @@ def _print_table(found: list[dict[str, Any]]) -> None:
 
     console = Console()
     if not found:
-        console.print("no trained agents come with this installation; make one: seads train ENV")
+        print("no trained agents come with this installation; make one: seads train ENV")
         return
     table = plain_table((column.replace("_", " ") for column in COLUMNS), left=("name", "env"))
     for card in found:
         table.add_row(*("" if card.get(c) is None else str(card[c]) for c in COLUMNS))
     console.print(table)
-    console.print(f"next: seads evaluate {found[0]['name']}")
+    print(f"next: seads evaluate {found[0]['name']}")

@@ -46,6 +46,8 @@ def run(options: Options) -> list[dict[str, Any]]:
             _draw(one["name"], picture)
             one["picture"] = str(picture)
         print(f"{len(found)} pictures in {options.pictures}")
+    if not options.json:
+        print(f"next: seads train {found[0]['name']}")
     return found
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 import sys
 import time
+from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +13,7 @@ from typing import Any, Literal
 
 import tyro
 
+from seads.commands.progress import working
 from seads.errors import SeadsError
 
 ROWS = 512
@@ -33,7 +35,7 @@ class Options:
     split: Literal["test", "train"] = "test"
     """Boards to start from."""
     checkpoints: bool = False
-    """Coverage of every checkpoint along the run, for its curve against env steps."""
+    """Every checkpoint along the run too, for curves against env steps."""
     depths: str | None = None
     """Solution depths of the boards to solve, such as 1-5 or 1,3,15; 1-5 by default."""
     episodes_per_depth: int = 20
@@ -97,7 +99,8 @@ def run(options: Options) -> dict[str, Any]:
         measured |= results
     if not measured:
         raise SeadsError(f"nothing of {options.run} can be evaluated")
-    print(f"next: seads solve {options.run}")
+    solvable = options.what != "skills" and _obstacle(agent, "tasks") is None
+    print(f"next: seads {'solve' if solvable else 'report'} {options.run}")
     return {**facts, **measured}
 
 
@@ -112,19 +115,27 @@ def _obstacle(agent: Any, part: str) -> str | None:
 
 def _measure(agent: Any, part: str, options: Options) -> tuple[dict[str, Any], str]:
     """One part of the evaluation: its results, and the name of their file."""
+    results: dict[str, Any]
     if part == "tasks":
-        tasks = measure_tasks(agent, options)
-        show_tasks(tasks)
+        with working(f"{options.run}: solving boards"):
+            results = {"tasks": measure_tasks(agent, options)}
+        show_tasks(results["tasks"])
+        if options.checkpoints:
+            results["curve"] = checkpoint_curve(Path(options.run), success_at, options)
         kind = "replan" if options.replan else "no-replan"
         name = f"tasks-{kind}-{options.planner}-{options.minimise}-{options.split}"
-        return {"tasks": tasks}, f"{name}-seed{options.seed}"
+        return results, f"{name}-seed{options.seed}"
     if part == "skills":
         name = f"skills-{options.split}-seed{options.seed}"
-        return {"skill_maps": map_skills(agent, options)}, name
-    results: dict[str, Any] = {"coverage": measure_coverage(agent, options)}
+        with working(f"{options.run}: following the skills"):
+            results = {"skill_maps": map_skills(agent, options)}
+        print(f"{agent.num_skills} skills from {results['skill_maps']['starts']} starts")
+        return results, name
+    with working(f"{options.run}: running all skills"):
+        results = {"coverage": measure_coverage(agent, options)}
     show_coverage(results["coverage"])
     if options.checkpoints:
-        results["curve"] = coverage_curve(Path(options.run), options)
+        results["curve"] = checkpoint_curve(Path(options.run), coverage_at, options)
     return results, f"coverage-{options.split}-seed{options.seed}"
 
 
@@ -202,9 +213,7 @@ def map_skills(agent: Any, options: Options) -> dict[str, Any]:
         make_env(agent.env, agent.num_skills, split=options.split, **agent.env_options)
     ) as env:
         agent.check_fits(env.spec)
-        found = skill_maps(env, agent, starts, options.seed)
-    print(f"{agent.num_skills} skills from {starts} starts; seads report {options.run} shows them")
-    return found
+        return skill_maps(env, agent, starts, options.seed)
 
 
 def measure_coverage(agent: Any, options: Options) -> dict[str, Any]:
@@ -222,17 +231,32 @@ def measure_coverage(agent: Any, options: Options) -> dict[str, Any]:
         )
 
 
-def coverage_curve(run: Path, options: Options) -> list[dict[str, float]]:
-    """Env steps and mean coverage of every agent kept along the run."""
+def coverage_at(agent: Any, options: Options) -> dict[str, Any]:
+    """A point of the coverage's curve."""
+    return {"coverage": measure_coverage(agent, options)["mean"]}
+
+
+def success_at(agent: Any, options: Options) -> dict[str, Any]:
+    """A point of the success's curve."""
+    found = measure_tasks(agent, options)
+    return {name: found[name] for name in ("success", "by_depth")}
+
+
+def checkpoint_curve(
+    run: Path, measure: Callable[[Any, Options], dict[str, Any]], options: Options
+) -> list[dict[str, Any]]:
+    """Env steps and what is measured of every agent kept along the run."""
     from seads.agent import load
     from seads.evaluation.results import checkpoint_agents
 
     points = []
     for directory in checkpoint_agents(run):
         agent = load(directory)
-        mean = measure_coverage(agent, options)["mean"]
-        points.append({"env_steps": agent.card["env_steps"], "coverage": mean})
-        print(f"{agent.card['env_steps']:>10,} env steps: coverage {mean:.2f}", flush=True)
+        with working(directory.parent.name):
+            point = {"env_steps": agent.card["env_steps"], **measure(agent, options)}
+        points.append(point)
+        name, value = list(point.items())[1]
+        print(f"{point['env_steps']:>10,} env steps: {name} {value:.2f}", flush=True)
     if not points:
         raise SeadsError(f"{run} has no checkpoints to draw a curve from")
     return points
@@ -258,7 +282,7 @@ def show_coverage(found: dict[str, Any]) -> None:
     line = f"coverage {found['mean']:.2f} of {found['of']} moves, mean of {found['starts']} starts"
     if "model_accuracy" in found:
         line += f"; the forward model is right in {found['model_accuracy']:.1%}"
-    console.print(line)
+    print(line)
 
 
 def show_tasks(found: dict[str, Any]) -> None:
@@ -296,17 +320,17 @@ def show_tasks(found: dict[str, Any]) -> None:
     console.print(table)
     low, high = found["interval"]
     how = "with" if found["replan"] else "without"
-    console.print(
+    print(
         f"solved {found['success']:.1%} ({low:.1%} to {high:.1%}) of {found['boards']} boards "
         f"{how} replanning"
     )
     failures = {name: count for name, count in found["failures"].items() if count}
     if failures:
         listed = ", ".join(f"{name.replace('_', ' ')} {count}" for name, count in failures.items())
-        console.print(f"not solved: {listed}")
+        print(f"not solved: {listed}")
     if found["skill_length"]:
         length = found["skill_length"]
-        console.print(
+        print(
             f"steps per skill: median {length['median']:.0f}, "
             f"quartiles {length['q1']:.0f} and {length['q3']:.0f}"
         )

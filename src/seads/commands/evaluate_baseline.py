@@ -50,6 +50,7 @@ def evaluate_baseline(
             raise SeadsError(f"{run} has no checkpoints to draw a curve from")
     command = shlex.join(["seads", *sys.argv[1:]])
     write_result(Path(run), f"tasks-{split}-seed{seed}", result, command)
+    print(f"next: seads report {run}")
     return result
 
 
@@ -73,6 +74,4 @@ def show(found: dict[str, Any]) -> None:
         )
     console.print(table)
     low, high = found["interval"]
-    console.print(
-        f"solved {found['success']:.1%} ({low:.1%} to {high:.1%}) of {found['boards']} boards"
-    )
+    print(f"solved {found['success']:.1%} ({low:.1%} to {high:.1%}) of {found['boards']} boards")

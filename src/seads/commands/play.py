@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import ipaddress
+import os
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import tyro
 
 from seads.errors import SeadsError
 
-LOOPBACK = ("127.0.0.1", "localhost", "::1")
+if TYPE_CHECKING:
+    from seads.show.play import PlayServer
 
 
 @dataclass(frozen=True)
@@ -34,6 +37,8 @@ class Options:
     """With --export: draw a board of this solution depth."""
     board: str | None = None
     """With --export: start from this board, written as for `seads solve`."""
+    open: bool = True
+    """Open the page in this machine's browser, if it has a screen."""
     json: bool = False
     """Print one JSON object (with --export)."""
 
@@ -53,20 +58,59 @@ def run(options: Options) -> dict[str, Any]:
     from seads.show.play import PlayServer
 
     server = PlayServer(chosen, options.host, options.port, options.planner, options.seed)
-    if options.host not in LOOPBACK:
+    try:
+        _tell(chosen, server, options)
+        server.wait()
+    except KeyboardInterrupt:  # the way to end it, not an accident
+        print(f"\nnext: seads report {chosen}")
+    finally:
+        server.stop()
+    return {}
+
+
+def _tell(chosen: str, server: PlayServer, options: Options) -> None:
+    """Say where the page is, and open it where there is a screen."""
+    if not is_loopback(options.host):
         print(
             f"warning: listening on {options.host}: everyone who reaches this machine can play, "
             "there is no password",
             file=sys.stderr,
         )
     if server.port != options.port:
-        print(f"port {options.port} is in use; took {server.port}", file=sys.stderr)
-    print(f"{chosen}: open {server.address} in a browser; Ctrl-C ends it", flush=True)
+        print(f"port {options.port} is in use; took {server.port}", file=sys.stderr, flush=True)
+    print(f"{chosen}: {server.address} (Ctrl-C ends it)", flush=True)
+    if not (options.open and show_in_browser(server.address)):
+        print(f"open {server.address} in a browser", flush=True)
+        if not _has_screen():
+            print(no_browser_hint(server.port), file=sys.stderr, flush=True)
+
+
+def show_in_browser(address: str) -> bool:
+    """Open the page where there is a screen; False if there is none, or no browser."""
+    import webbrowser
+
+    return _has_screen() and webbrowser.open(address)
+
+
+def no_browser_hint(port: int) -> str:
+    """What to do on a machine that one only has a shell on."""
+    return (
+        "no screen here, so no browser: from the machine you sit at, "
+        f"ssh -L {port}:127.0.0.1:{port} THIS-MACHINE, then open the address there"
+    )
+
+
+def _has_screen() -> bool:
+    named = any(os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY", "BROWSER"))
+    return named or sys.platform in ("darwin", "win32")
+
+
+def is_loopback(host: str) -> bool:
+    """Whether only this machine can reach the address."""
     try:
-        server.wait()
-    finally:
-        server.stop()
-    return {}
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:  # a name
+        return host == "localhost"
 
 
 def _export(chosen: str, options: Options) -> dict[str, Any]:

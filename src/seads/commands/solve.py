@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import tyro
 
+from seads.commands.progress import working
 from seads.errors import SeadsError
 
 if TYPE_CHECKING:
@@ -82,7 +83,8 @@ def run(options: Options) -> dict[str, Any]:
             from seads.show.video import Film
 
             env = stack.enter_context(Film(env, options.video))
-        (execution,) = solver.solve(env, agent.policy, seeds, goal[None], starts)
+        with working(f"{options.run}: solving"):
+            (execution,) = solver.solve(env, agent.policy, seeds, goal[None], starts)
     depth = _depth(boards, start, goal)
     print(f"{agent.env}, {'board' if depth is None else f'board of solution depth {depth}'}\n")
     print(indent(boards.write(start)), end="\n\n")
