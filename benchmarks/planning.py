@@ -17,7 +17,15 @@ from typing import Any
 import numpy as np
 
 from seads.games import Game, make_game
-from seads.planning import Budget, Compiled, MLPModel, RulesModel, compile_model, plan
+from seads.planning import (
+    Budget,
+    Compiled,
+    MLPModel,
+    RulesModel,
+    SymbolicModel,
+    compile_model,
+    plan,
+)
 from seads.planning.costs import Costs
 from seads.planning.exact_network import exact_network
 from seads.planning.planner import choose
@@ -43,7 +51,10 @@ def main() -> None:
     report: dict[str, Any] = {"workers": num_workers(), "matmul_gflops": round(_matmul_rate(), 1)}
     if options.agent:
         game, network = _trained(options.agent)
-        report[options.agent] = _measure(game, network, options.planners, options.boards)
+        if game.num_fields <= 25:  # depths are counted for the boards of the paper
+            report[options.agent] = _measure(game, network, options.planners, options.boards)
+        else:
+            report[options.agent] = _measure_large(game, {"network": network})
     else:
         for name in ["lightsout", "tileswap"] if options.game == "both" else [options.game]:
             game = make_game(name)
@@ -51,7 +62,9 @@ def main() -> None:
     if options.large:
         for size in (7, 9, 13):
             game = make_game("lightsout", size=size)
-            report[f"lightsout {size}×{size}"] = _measure_large(game)
+            models: dict[str, SymbolicModel]
+            models = {"rules": RulesModel(game), "network": _exact(game)}
+            report[f"lightsout {size}×{size}"] = _measure_large(game, models)
     json.dump(report, sys.stdout, indent=1)
     print()
 
@@ -72,14 +85,18 @@ def _exact(game: Game) -> MLPModel:
     return exact_network(compile_model(RulesModel(game), goal))
 
 
-def _trained(name: str) -> tuple[Game, MLPModel]:
-    import seads
+def _trained(name: str) -> tuple[Game, SymbolicModel]:
+    from seads.agent.agent import load
+    from seads.envs.registry import lookup
+    from seads.evaluation.symbolic_model import symbolic_model
 
-    agent: Any = seads.load(name)
-    return agent.game, agent.forward_model
+    agent = load(name)
+    return lookup(agent.env).make_game(), symbolic_model(agent)
 
 
-def _measure(game: Game, network: MLPModel, planners: list[str], boards: int) -> dict[str, Any]:
+def _measure(
+    game: Game, network: SymbolicModel, planners: list[str], boards: int
+) -> dict[str, Any]:
     goal = game.to_bits(game.goal[None])[0]
     begin = time.perf_counter()
     compiled = compile_model(network, goal[None])
@@ -89,19 +106,27 @@ def _measure(game: Game, network: MLPModel, planners: list[str], boards: int) ->
         "auto_is": choose(compiled, Costs.length(compiled.num_skills)),
     }
     for planner in planners:
-        by_depth: dict[int, Any] = {}
+        by_depth: dict[int | str, Any] = {}
+        seconds: list[float] = []
         for depth in range(1, DEEPEST[game.name].get(planner, 5) + 1):
             count = boards if planner == "auto" else 2
-            by_depth[depth] = _depth(game, compiled, network, planner, depth, count)
+            by_depth[depth], spent = _depth(game, compiled, network, planner, depth, count)
+            seconds += spent
             print(game.name, planner, depth, by_depth[depth], file=sys.stderr)
+        by_depth["all"] = {
+            "optimal": sum(row["optimal"] for row in by_depth.values()),
+            "boards": len(seconds),
+            "median_ms": round(1e3 * statistics.median(seconds), 2),
+            "worst_ms": round(1e3 * max(seconds), 2),
+        }
         report[planner] = by_depth
     return report
 
 
 def _depth(
-    game: Game, compiled: Compiled, network: MLPModel, planner: str, depth: int, count: int
-) -> dict[str, Any]:
-    """All boards of one depth; `cold` plans each with nothing kept from the one before."""
+    game: Game, compiled: Compiled, network: Any, planner: str, depth: int, count: int
+) -> tuple[dict[str, Any], list[float]]:
+    """All boards of one depth, and their times; nothing is kept from one board to the next."""
     goal = game.to_bits(game.goal[None])[0]
     seeds = np.arange(count, dtype=np.uint64)
     starts = game.to_bits(game.draw(np.full(count, depth), "all", seeds))
@@ -129,16 +154,16 @@ def _depth(
     if planner in ("bfs", "dijkstra"):
         row["network_gflops"] = round(network.flops_per_state * expanded / total / 1e9, 1)
         row["share_of_matmul"] = round(row["network_gflops"] / _matmul_rate(), 2)
-    return row
+    return row, seconds
 
 
-def _measure_large(game: Game) -> dict[str, Any]:
-    """Boards of any depth, with the true rules and with a network, compiling included."""
+def _measure_large(game: Game, models: dict[str, SymbolicModel]) -> dict[str, Any]:
+    """Boards of any depth with each model, compiling included."""
     goal = game.to_bits(game.goal[None])[0]
     half = game.num_fields // 2
     starts = game.to_bits(game.draw(np.full(5, half), "all", np.arange(5, dtype=np.uint64)))
     report = {}
-    for name, model in (("rules", RulesModel(game)), ("network", _exact(game))):
+    for name, model in models.items():
         found = [plan(start, goal, model) for start in starts]
         compiled = compile_model(model, goal[None])
         again = [plan(start, goal, compiled) for start in starts]
