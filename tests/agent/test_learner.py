@@ -154,11 +154,14 @@ def test_surprise_chooses_the_models_episodes(tiny: Tiny) -> None:
 
 
 def test_explained_by_another_skill() -> None:
-    posterior = np.log(np.array([[0.98, 0.01, 0.01]] * 4 + [[0.5, 0.3, 0.2]] * 2))
-    novelty = np.array([0.1, 0.1, 0.1, 5.0, 0.1, 0.1])  # the fourth effect is known of no skill
-    skills = np.array([0, 1, 2, 1, 1, 2])  # the fifth is nearly as likely as the best: kept
+    # log 3 = 1.1: far behind is below 1/9 of the best
+    sure, torn = [0.98, 0.01, 0.01], [0.5, 0.3, 0.2]
+    posterior = np.log(np.array([sure, sure, sure, torn, torn, torn, sure]))
+    novelty = np.array([0.1, 0.1, 5.0, 0.1, 0.1, 5.0, 5.0])
+    skills = np.array([0, 1, 1, 1, 2, 2, 0])
     explained = explained_by_another(posterior, novelty, skills)
-    assert explained.tolist() == [False, True, True, False, False, True]
+    # its own; another's, known or not; nearly as likely; half as likely; new to all; its own
+    assert explained.tolist() == [False, True, True, False, True, False, False]
 
 
 def test_the_model_learns_from_changes_only(tiny: Tiny) -> None:

@@ -264,14 +264,17 @@ def explained_by_another(
     novelty: Float[np.ndarray, "episodes"],
     skills: Int[np.ndarray, "episodes"],
 ) -> Bool[np.ndarray, "episodes"]:
-    """Where an effect is known (likelier than 1/K), and as another skill's twice as well.
+    """Where another skill explains an effect so much better that the label can only be forced.
 
-    Relabelling has to hand such an episode a skill it does not belong to when its own is used
-    up; learned from, it would teach the model noise. Effects that no skill explains yet are
-    not among these: a free skill must be able to take them up.
+    Relabelling has to hand an episode a skill it does not belong to when its own is used up;
+    learned from, it would teach the model noise. Twice as well is enough where the effect is
+    known (likelier than 1/K). An effect that no skill explains yet may be taken up by any that is
+    not far behind the best, as a free skill is; a known effect on an unusual board leaves all
+    skills but one far behind, further than the reward's clipping at -2 log K.
     """
-    own = np.take_along_axis(posterior, skills[:, None], 1)[:, 0]
-    return (novelty < np.log(posterior.shape[1])) & (own < posterior.max(1) - np.log(2))
+    behind = posterior.max(1) - np.take_along_axis(posterior, skills[:, None], 1)[:, 0]
+    log_k = np.log(posterior.shape[1])
+    return (behind > 2 * log_k) | ((novelty < log_k) & (behind > np.log(2)))
 
 
 def log_likelihood(

@@ -218,7 +218,7 @@ MANIPULATORS: dict[str, dict[str, Any]] = {
 }
 """Entropy weights of the paper (S.8.4), and what the default preset adds to them."""
 
-GAMES: dict[str, dict[str, Any]] = {"tileswap": dict(model="linear", model_steps=32, surprise=True)}
+GAMES: dict[str, dict[str, Any]] = {"tileswap": dict(model="linear", surprise=True)}
 """What the default preset adds for a game: in TileSwap single bits decide what a skill flips."""
 
 MORE_SKILLS = {25: 30, 12: 15}
