@@ -94,6 +94,20 @@ def test_seeds_are_grouped_by_settings(runs: list[Path], tmp_path: Path) -> None
     }
 
 
+def test_runs_with_other_settings_have_a_line_of_their_own(
+    runs: list[Path], tmp_path: Path
+) -> None:
+    other = write_run(tmp_path / "other", evaluated=False)
+    config = json.loads((other / "config.json").read_text())
+    config["agent"] |= {"n_step": 1, "hidden": [64, 64]}
+    (other / "config.json").write_text(json.dumps(config))
+    groups = group_runs([read_run(run) for run in [*runs[:2], other]])
+    assert {label: len(members) for (_, label), members in groups.items()} == {
+        "default, hidden=256,256, n_step=4": 2,
+        "default, hidden=64,64, n_step=1": 1,
+    }
+
+
 def test_an_agent_without_its_run_can_be_reported(runs: list[Path], tmp_path: Path) -> None:
     found, _ = write_report([str(runs[0] / "agent")], tmp_path / "agent.html")
     assert found[0].name == "seed0"

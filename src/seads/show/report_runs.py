@@ -192,12 +192,36 @@ def _read_directory(path: Path) -> RunRecord:
 
 
 def group_runs(runs: Sequence[RunRecord]) -> dict[tuple[str, str], list[RunRecord]]:
-    """Runs that differ by their seed alone, by environment and label of the settings."""
-    groups: dict[tuple[str, str], list[RunRecord]] = {}
+    """Runs that differ by their seed alone, by environment and label.
+
+    The label is the preset or the baseline, and those settings in which such runs differ.
+    """
+    alike: dict[tuple[str, str], list[RunRecord]] = {}
     for run in runs:
-        label = run.preset if run.algorithm == "seads" else run.algorithm
-        groups.setdefault((run.env, label), []).append(run)
+        name = run.preset if run.algorithm == "seads" else run.algorithm
+        alike.setdefault((run.env, name), []).append(run)
+    groups: dict[tuple[str, str], list[RunRecord]] = {}
+    for (env, name), members in alike.items():
+        differing = _differing([run.settings.get("agent", {}) for run in members])
+        for run in members:
+            found = run.settings.get("agent", {})
+            changes = [f"{key}={_short(found[key])}" for key in differing if key in found]
+            groups.setdefault((env, ", ".join([name, *changes])), []).append(run)
     return groups
+
+
+def _differing(settings: Sequence[dict[str, Any]]) -> list[str]:
+    """The names whose value is not the same wherever it is given."""
+    values: dict[str, set[str]] = {}
+    for one in settings:
+        for name, value in one.items():
+            values.setdefault(name, set()).add(json.dumps(value))
+    return [name for name, found in values.items() if len(found) > 1]
+
+
+def _short(value: Any) -> str:
+    """A setting's value as one types it after --set."""
+    return ",".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
 def _check_version(path: Path, made_by: str) -> None:
