@@ -166,6 +166,7 @@ def test_envs_lists_the_papers_environments(capsys: pytest.CaptureFixture[str]) 
     assert [listed[f"lightsout-{b}"]["step_limit"] for b in bodies] == [10, 50, 50]
 
     assert cli.main(["envs"]) == 0
-    table = capsys.readouterr().out.splitlines()
-    assert [line.split()[0] for line in table[1:]] == list(listed)
-    assert all(one["gym_id"] in line for line, one in zip(table[1:], listed.values(), strict=True))
+    _, *table, last = capsys.readouterr().out.splitlines()
+    assert last == "next: seads train lightsout-cursor"
+    assert [line.split()[0] for line in table] == list(listed)
+    assert all(one["gym_id"] in line for line, one in zip(table, listed.values(), strict=True))

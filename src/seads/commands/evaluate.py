@@ -124,7 +124,9 @@ def _measure(agent: Any, part: str, options: Options) -> tuple[dict[str, Any], s
             results["curve"] = checkpoint_curve(Path(options.run), success_at, options)
         kind = "replan" if options.replan else "no-replan"
         name = f"tasks-{kind}-{options.planner}-{options.minimise}-{options.split}"
-        return results, f"{name}-seed{options.seed}"
+        # other depths beside the paper's, not in place of them
+        depths = "" if options.depths is None else f"-depths{options.depths.replace(' ', '')}"
+        return results, f"{name}{depths}-seed{options.seed}"
     if part == "skills":
         name = f"skills-{options.split}-seed{options.seed}"
         with working(f"{options.run}: following the skills"):

@@ -29,7 +29,7 @@ def run(options: Options) -> dict[str, Any]:
     from seads.jax_setup import prepare_jax
 
     prepare_jax()
-    from seads.show.report import final_coverage, write_report
+    from seads.show.report import final_coverage, final_success, write_report
 
     runs, files = write_report(options.runs, options.out, options.figures)
     for record in runs:
@@ -38,7 +38,12 @@ def run(options: Options) -> dict[str, Any]:
     print(f"{options.out}: {len(runs)} run{'' if len(runs) == 1 else 's'}")
     if options.figures is not None:
         print(f"{options.figures}: {len(files) - 1} files of figures")
-    print(f"next: seads play {runs[0].path}")
+    playable = [
+        source
+        for source, record in zip(options.runs, runs, strict=True)
+        if record.has_weights and ":" not in record.env
+    ]
+    print(f"next: seads play {playable[0]}" if playable else "next: seads play")
     return {
         "out": str(options.out),
         "figures": [str(path) for path in files[1:]],
@@ -51,7 +56,7 @@ def run(options: Options) -> dict[str, Any]:
                 "env_steps": record.env_steps,
                 "finished": record.remark is None,
                 "coverage": final_coverage(record),
-                "success": (record.tasks(replan=True) or {}).get("success"),
+                "success": final_success(record, replan=True),
             }
             for record in runs
         ],

@@ -68,7 +68,7 @@ def draw_coverage(groups: Groups) -> Figure | None:
     curves = _with_points(curves)
     if not curves:
         return None
-    with _grid(len(curves)) as (drawn, axes):
+    with panel_grid(len(curves)) as (drawn, axes):
         for one, (env, labels) in zip(axes.flat, curves.items(), strict=False):
             _lines(one, labels)
             paper = PAPER.get(env)
@@ -81,7 +81,7 @@ def draw_coverage(groups: Groups) -> Figure | None:
             one.set_ylabel("distinct moves")
             steps_axis(one)
             one.legend(loc="lower right")
-        _blank(axes, len(curves))
+        blank(axes, len(curves))
         return drawn
 
 
@@ -96,7 +96,7 @@ def draw_success(groups: Groups) -> Figure | None:
     curves = _with_points(curves)
     if not curves:
         return None
-    with _grid(len(curves)) as (drawn, axes):
+    with panel_grid(len(curves)) as (drawn, axes):
         for one, (env, lines) in zip(axes.flat, curves.items(), strict=False):
             _lines(one, lines)
             percent_axis(one)
@@ -108,7 +108,7 @@ def draw_success(groups: Groups) -> Figure | None:
             one.set_xlim(left=0)
             steps_axis(one)
             one.legend(loc="lower right")
-        _blank(axes, len(curves))
+        blank(axes, len(curves))
         return drawn
 
 
@@ -121,7 +121,7 @@ def draw_wall_clock(groups: Groups) -> Figure | None:
     found = _with_points(found)
     if not found:
         return None
-    with _grid(len(found)) as (drawn, axes):
+    with panel_grid(len(found)) as (drawn, axes):
         for one, (env, labels) in zip(axes.flat, found.items(), strict=False):
             for index, (label, runs) in enumerate(labels.items()):
                 for number, run in enumerate(points for points in runs if points):
@@ -134,7 +134,7 @@ def draw_wall_clock(groups: Groups) -> Figure | None:
             one.set_xlim(left=0)
             steps_axis(one)
             one.legend(loc="upper left")
-        _blank(axes, len(found))
+        blank(axes, len(found))
         return drawn
 
 
@@ -147,12 +147,14 @@ def _with_points(curves: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]
     return {env: labels for env, labels in kept.items() if labels}
 
 
-def _grid(count: int) -> Any:
+def panel_grid(count: int) -> Any:
+    """A figure with room for this many panels."""
     rows, columns = grid_size(count)
     return figure(max(6.4, 4.6 * columns), 3.6 * rows, rows, columns)
 
 
-def _blank(axes: np.ndarray, used: int) -> None:
+def blank(axes: np.ndarray, used: int) -> None:
+    """Leave the panels that are not used empty."""
     for unused in list(axes.flat)[used:]:
         unused.axis("off")
 

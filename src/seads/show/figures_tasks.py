@@ -10,7 +10,7 @@ import numpy as np
 from seads.evaluation.statistics import wilson_interval
 from seads.planning.executor import Reason
 from seads.show.figures import MARKERS, PAPER_COLOUR, colour, figure, percent_axis
-from seads.show.figures_learning import Groups
+from seads.show.figures_learning import Groups, blank, panel_grid, panels
 from seads.show.report_runs import PAPER
 
 if TYPE_CHECKING:
@@ -36,39 +36,51 @@ def evaluated_tasks(groups: Groups, replan: bool | None = None) -> Tasks:
 
 def draw_success_by_depth(groups: Groups) -> Figure | None:
     """Share of boards solved at each depth; bars are min and max over seeds, or 95 % of one."""
-    tasks = evaluated_tasks(groups)
-    if not tasks:
+    found = {
+        env: evaluated_tasks({(env, label): runs for label, runs in labels.items()})
+        for env, labels in panels(groups).items()
+    }
+    found = {env: tasks for env, tasks in found.items() if tasks}
+    if not found:
         return None
-    with figure(7.6, 4.0) as (drawn, axes):
-        (one,) = axes.flat
-        for index, (name, seeds) in enumerate(tasks.items()):
-            depths = _depths(seeds)
-            mean, low, high = np.array([_share(seeds, depth) for depth in depths]).T
-            x = np.array(depths) + _offset(index, len(tasks))
-            one.errorbar(
-                x,
-                mean,
-                yerr=np.maximum(0, [mean - low, high - mean]),
-                color=colour(index),
-                marker=MARKERS[index % len(MARKERS)],
-                linestyle="none",
-                markersize=7,
-                capsize=3,
-                elinewidth=1.5,
-                label=name,
-            )
-        _depth_axis(one, sorted({depth for seeds in tasks.values() for depth in _depths(seeds)}))
-        papers = [PAPER[env].success for env, _ in groups if env in PAPER]
-        values = {value for value in papers if value is not None}
-        for value in sorted(values):
-            one.axhline(value, color=PAPER_COLOUR, linestyle=(0, (4, 3)), linewidth=1.2, zorder=1)
-        if values:
-            one.plot([], [], color=PAPER_COLOUR, linestyle=(0, (4, 3)), label="paper, all depths")
-        percent_axis(one)
-        one.set_ylabel("boards solved")
-        one.set_title("Success by solution depth")
-        one.legend(loc="lower left")
+    with panel_grid(len(found)) as (drawn, axes):
+        for one, (env, tasks) in zip(axes.flat, found.items(), strict=False):
+            _success_panel(one, env, tasks)
+        blank(axes, len(found))
         return drawn
+
+
+def _success_panel(axes: Axes, env: str, tasks: Tasks) -> None:
+    for index, (name, seeds) in enumerate(tasks.items()):
+        depths = _depths(seeds)
+        if not depths:
+            continue
+        mean, low, high = np.array([_share(seeds, depth) for depth in depths]).T
+        how = name.removeprefix(env).removeprefix(", ") or "replanning"
+        axes.errorbar(
+            np.array(depths) + _offset(index, len(tasks)) * 0.6,
+            mean,
+            yerr=np.maximum(0, [mean - low, high - mean]),
+            color=colour(index),
+            marker=MARKERS[index % len(MARKERS)],
+            linestyle="none",
+            markersize=7,
+            capsize=3,
+            elinewidth=1.5,
+            label=how if len(seeds) == 1 else f"{how} ({len(seeds)} seeds)",
+        )
+    _depth_axis(axes, sorted({depth for seeds in tasks.values() for depth in _depths(seeds)}))
+    paper = PAPER.get(env)
+    if paper is not None and paper.success is not None:
+        label = f"paper, depths 1 to 5 together: {paper.success:.1%}"
+        dashes = (0, (4, 3))
+        axes.axhline(
+            paper.success, color=PAPER_COLOUR, linestyle=dashes, linewidth=1.4, label=label
+        )
+    percent_axis(axes)
+    axes.set_ylabel("boards solved")
+    axes.set_title(env)
+    axes.legend(loc="lower left")
 
 
 def draw_lengths(groups: Groups) -> Figure | None:

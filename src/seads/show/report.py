@@ -47,7 +47,7 @@ CAPTIONS = {
     "success": "Share of boards solved by planning with the learned forward model and running the "
     "skills. Dashed: the paper's value with replanning.",
     "success-by-depth": "Whiskers: lowest and highest seed, or the 95 % interval of a single one. "
-    "Dashed: the paper's success over all depths.",
+    "Dashed: the paper's success with replanning over the depths 1 to 5.",
     "lengths": "Boxes are quartiles, whiskers the extremes.",
     "failures": "Shares of all boards; what is missing to a full bar was solved.",
     "planning-time": "The time of one call of the planner.",
@@ -122,7 +122,7 @@ def skill_sections(members: Sequence[RunRecord], title: str) -> Iterator[Section
                 heading = "Skill map" if name == "touches" else "Skills one by one"
                 yield Section(f"skills-{name}-{slug}", f"{heading}: {title}", caption, drawn)
         break
-    modelled = next((run for run in members if run.card and run.algorithm == "seads"), None)
+    modelled = next((run for run in members if run.has_weights), None)
     if modelled is not None:
         yield operator_section(modelled, title, slug)
 
@@ -168,7 +168,7 @@ def summary_table(groups: Groups) -> str:
         paper = PAPER.get(env)
         coverages = [found for run in members if (found := final_coverage(run)) is not None]
         shares, plain = (
-            [tasks["success"] for run in members if (tasks := run.tasks(replan))]
+            [share for run in members if (share := final_success(run, replan)) is not None]
             for replan in (True, False)
         )
         seconds = [run.wall_clock[-1][1] for run in members if run.wall_clock]
@@ -210,6 +210,14 @@ def final_coverage(run: RunRecord) -> float | None:
     return float(on_card) if isinstance(on_card, int | float) else None
 
 
+def final_success(run: RunRecord, replan: bool) -> float | None:
+    """The newest evaluation's share of boards solved; else the card's."""
+    tasks = run.tasks(replan)
+    found = run.card.get("success" if replan else "success_without_replanning")
+    share = found if tasks is None else tasks["success"]
+    return None if share is None else float(share)
+
+
 def settings_table(runs: Sequence[RunRecord]) -> str:
     """Every setting once; a column per run only where runs differ."""
     flat = [_flatten(run) for run in runs]
@@ -231,6 +239,8 @@ def missing_parts(runs: Sequence[RunRecord]) -> str:
     """What could be shown, had it been measured, and the command that measures it."""
     hints = []
     for run in runs:
+        if not run.settings:
+            continue  # an agent without its run has no place for results
         for part, what in (("tasks", "tasks"), ("coverage", "coverage"), ("skill_maps", "skills")):
             wanted = part in MEASURABLE.get(run.algorithm, ("tasks",))
             if wanted and run.newest(part) is None:

@@ -65,6 +65,14 @@ class RunRecord:
         return int(self.meta.get("env_steps") or self.card.get("env_steps") or 0)
 
     @property
+    def has_weights(self) -> bool:
+        """Whether the agent's forward model is there to be read."""
+        if self.algorithm != "seads":
+            return False
+        homes = (self.path / "agent", self.path)
+        return any((home / "weights.safetensors").is_file() for home in homes)
+
+    @property
     def remark(self) -> str | None:
         """What a reader must know before trusting the numbers; None if all is well."""
         status = self.meta.get("status", "finished")
