@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +29,20 @@ def small_agent(algorithm: str = "seads", model: str = "network") -> Agent:
         make_model(algorithm, model, 25, 25, (6,), jax.random.key(2)),
         {"env_steps": 7, "seed": 3},
     )
+
+
+def test_what_a_policy_does_not_see_is_remembered(tmp_path: Path) -> None:
+    architecture = Architecture("seads", 28, 3, 25, 25, (4, 5), (6,), policy_sees_symbol=False)
+    assert architecture.unseen == (2, 27)
+    policy = make_policy(28 + 25, 3, (4, 5), jax.random.key(1), architecture.unseen)
+    replace(small_agent(), architecture=architecture, policy=policy).save(tmp_path)
+    again = load(tmp_path).policy
+    seen = np.random.default_rng(0).normal(size=(3, 53)).astype(np.float32)
+    other = seen.copy()
+    other[:, 2:27] += 1.0
+    np.testing.assert_array_equal(again(seen)[0], again(other)[0])
+    other[:, 27] += 1.0  # the remaining time
+    assert (np.asarray(again(seen)[1]) != np.asarray(again(other)[1])).any()
 
 
 @pytest.mark.parametrize(

@@ -30,6 +30,7 @@ PAPER = dict(
     num_skills=0,
     hidden=(512, 512),
     layer_norm=False,
+    policy_sees_symbol=True,
     critics=2,
     alpha=0.1,
     gamma=0.99,

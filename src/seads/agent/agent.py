@@ -30,6 +30,13 @@ class Architecture:
     hidden: tuple[int, ...]
     model_hidden: tuple[int, ...]
     model: str = "network"
+    policy_sees_symbol: bool = True
+
+    @property
+    def unseen(self) -> tuple[int, int]:
+        """The inputs that the policy does not see."""
+        end = self.observation_size - 1
+        return (0, 0) if self.policy_sees_symbol else (end - self.num_bits, end)
 
 
 @dataclass(frozen=True)
@@ -71,6 +78,7 @@ def load(source: str | Path) -> Agent:
         architecture.action_size,
         architecture.hidden,
         jax.random.key(0),
+        architecture.unseen,
     )
     model = make_model(
         architecture.algorithm,

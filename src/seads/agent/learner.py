@@ -55,12 +55,18 @@ class Shapes:
     num_bits: int
     num_skills: int
 
+    @property
+    def symbol(self) -> tuple[int, int]:
+        """Where the symbol begins and ends in an observation; the remaining time comes after it."""
+        return self.observation_size - 1 - self.num_bits, self.observation_size - 1
+
 
 def initial_state(shapes: Shapes, settings: AgentSettings, seed: int) -> LearnerState:
     """Fresh networks and optimisers."""
     k_policy, k_critics, k_model = jax.random.split(jax.random.key(seed), 3)
     inputs = shapes.observation_size + shapes.num_skills
-    policy = make_policy(inputs, shapes.action_size, settings.hidden, k_policy)
+    unseen = (0, 0) if settings.policy_sees_symbol else shapes.symbol
+    policy = make_policy(inputs, shapes.action_size, settings.hidden, k_policy, unseen)
     critics = make_critics(
         inputs,
         shapes.action_size,
@@ -218,14 +224,18 @@ def draw_batches(
     )
 
     teaches = np.arange(len(for_model))
+    explained = explained_by_another(posterior[for_model], novelty[for_model], model_skills)
+    kept = model_skills == episodes.skills[for_model]
     if settings.skip_explained:
-        unknown = ~explained_by_another(posterior[for_model], novelty[for_model], model_skills)
-        worth = np.flatnonzero(unknown & changed[for_model])
+        honest = kept & (settings.relabel_model < 1)
+        worth = np.flatnonzero((~explained | honest) & changed[for_model])
         teaches = worth if len(worth) else teaches
     size = (settings.model_steps, settings.model_batch)
     if settings.surprise:
-        likelihood = log_likelihood(posterior[for_model], novelty[for_model], model_skills)
-        pick = draw_surprising(teaches, -likelihood[teaches], size, rng)
+        surprise = -log_likelihood(posterior[for_model], novelty[for_model], model_skills)
+        # what another skill explains is most often a slip of the policy: heard, but not first
+        surprise = np.where(explained, np.minimum(surprise, 0.25), surprise)
+        pick = draw_surprising(teaches, surprise[teaches], size, rng)
     else:
         pick = teaches[rng.integers(len(teaches), size=size)]
     episode, step = draw_transitions(
@@ -264,17 +274,14 @@ def explained_by_another(
     novelty: Float[np.ndarray, "episodes"],
     skills: Int[np.ndarray, "episodes"],
 ) -> Bool[np.ndarray, "episodes"]:
-    """Where another skill explains an effect so much better that the label can only be forced.
+    """Where an effect is known (likelier than 1/K), and as another skill's twice as well.
 
-    Relabelling has to hand an episode a skill it does not belong to when its own is used up;
-    learned from, it would teach the model noise. Twice as well is enough where the effect is
-    known (likelier than 1/K). An effect that no skill explains yet may be taken up by any that is
-    not far behind the best, as a free skill is; a known effect on an unusual board leaves all
-    skills but one far behind, further than the reward's clipping at -2 log K.
+    Relabelling has to hand such an episode a skill it does not belong to when its own is used
+    up; learned from, it would teach the model noise. Effects that no skill explains yet are
+    not among these: a free skill must be able to take them up.
     """
-    behind = posterior.max(1) - np.take_along_axis(posterior, skills[:, None], 1)[:, 0]
-    log_k = np.log(posterior.shape[1])
-    return (behind > 2 * log_k) | ((novelty < log_k) & (behind > np.log(2)))
+    own = np.take_along_axis(posterior, skills[:, None], 1)[:, 0]
+    return (novelty < np.log(posterior.shape[1])) & (own < posterior.max(1) - np.log(2))
 
 
 def log_likelihood(

@@ -63,11 +63,16 @@ class SkillPolicy(eqx.Module):
     """pi(a | s, k): a Gaussian squashed to [-1, 1] by tanh, on [s, onehot(k)]."""
 
     mlp: MLP
+    unseen: tuple[int, int] = eqx.field(static=True, default=(0, 0))
+    """First and last (exclusive) input that counts as zero."""
 
     def __call__(
         self, inputs: Float[Array, "batch inputs"]
     ) -> tuple[Float[Array, "batch act"], Float[Array, "batch act"]]:
         """Mean and log standard deviation before the squashing."""
+        begin, end = self.unseen
+        if begin < end:
+            inputs = inputs.at[..., begin:end].set(0.0)
         mean, log_std = jnp.split(self.mlp(inputs), 2, axis=-1)
         return mean, jnp.clip(log_std, LOG_STD_MIN, LOG_STD_MAX)
 
@@ -98,10 +103,14 @@ class Critics(eqx.Module):
 
 
 def make_policy(
-    inputs: int, actions: int, hidden: tuple[int, ...], key: PRNGKeyArray, layer_norm: bool = False
+    inputs: int,
+    actions: int,
+    hidden: tuple[int, ...],
+    key: PRNGKeyArray,
+    unseen: tuple[int, int] = (0, 0),
 ) -> SkillPolicy:
     """A fresh policy for `inputs` = observation + skills."""
-    return SkillPolicy(MLP((inputs, *hidden, 2 * actions), key, layer_norm))
+    return SkillPolicy(MLP((inputs, *hidden, 2 * actions), key), unseen)
 
 
 def make_critics(

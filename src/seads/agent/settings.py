@@ -27,6 +27,8 @@ class AgentSettings:
     """Hidden layers of policy and critics."""
     layer_norm: bool = False
     """Normalise the hidden layers of the critics."""
+    policy_sees_symbol: bool = True
+    """False hides the symbolic state from the policy, not from the critics."""
     critics: int = 2
     """How many critics; the smallest value counts."""
     alpha: float = 0.1
@@ -177,6 +179,8 @@ PAPER: dict[str, Any] = dict(
     hidden=(512, 512),
     alpha_fall=0.0,
     learning_rate_end=3e-4,
+    policy_sees_symbol=True,
+    relabel_model=1.0,
     n_step=1,
     sac_steps=16,
     model="network",
@@ -218,7 +222,9 @@ MANIPULATORS: dict[str, dict[str, Any]] = {
 }
 """Entropy weights of the paper (S.8.4), and what the default preset adds to them."""
 
-GAMES: dict[str, dict[str, Any]] = {"tileswap": dict(model="linear", surprise=True)}
+GAMES: dict[str, dict[str, Any]] = {
+    "tileswap": dict(model="linear", surprise=True, relabel_model=0.5, policy_sees_symbol=False)
+}
 """What the default preset adds for a game: in TileSwap single bits decide what a skill flips."""
 
 MORE_SKILLS = {25: 30, 12: 15}

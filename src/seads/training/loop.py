@@ -130,6 +130,7 @@ class Trainer:
             hidden=settings.hidden,
             model_hidden=settings.model_hidden,
             model=settings.model,
+            policy_sees_symbol=settings.policy_sees_symbol,
         )
         card = {"env_steps": progress.env_steps, "epoch": progress.epoch, **card}
         learner = progress.learner
