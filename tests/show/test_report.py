@@ -114,6 +114,25 @@ def test_an_agent_without_its_run_can_be_reported(runs: list[Path], tmp_path: Pa
     assert f"<h2>Operators: {SMALL}</h2>" in (tmp_path / "agent.html").read_text()
 
 
+def test_a_packaged_agent_shows_what_its_card_says(tmp_path: Path) -> None:
+    found, _ = write_report(["lightsout-jaco"], tmp_path / "agent.html")
+    card = found[0].card
+    page = (tmp_path / "agent.html").read_text()
+    for value in (f"{card['coverage']:.2f}", f"{card['success_without_replanning']:.1%}"):
+        assert f">{value}<" in page
+    assert "Not in this report" not in page  # nobody can add results to the package
+
+
+def test_a_run_without_weights_is_reported_without_operators(tmp_path: Path) -> None:
+    run = write_run(tmp_path / "bare", env=SMALL)
+    assert read_run(run).has_weights
+    (run / "agent" / "weights.safetensors").unlink()
+    write_report([str(run)], tmp_path / "report.html")
+    page = (tmp_path / "report.html").read_text()
+    assert "Operators" not in page
+    assert f"<h2>Skill map: {SMALL}</h2>" in page
+
+
 def test_the_command_prints_json(
     runs: list[Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
