@@ -72,7 +72,7 @@ class SkillPolicy(eqx.Module):
         """Mean and log standard deviation before the squashing."""
         begin, end = self.unseen
         if begin < end:
-            inputs = inputs.at[..., begin:end].set(0.0)
+            inputs = jnp.asarray(inputs).at[..., begin:end].set(0.0)
         mean, log_std = jnp.split(self.mlp(inputs), 2, axis=-1)
         return mean, jnp.clip(log_std, LOG_STD_MIN, LOG_STD_MAX)
 
