@@ -63,7 +63,7 @@ class SkillPolicy(eqx.Module):
     """pi(a | s, k): a Gaussian squashed to [-1, 1] by tanh, on [s, onehot(k)]."""
 
     mlp: MLP
-    unseen: tuple[int, int] = eqx.field(static=True, default=(0, 0))
+    unseen: tuple[int, int] = eqx.field(static=True, default=(0, 0), kw_only=True)
     """First and last (exclusive) input that counts as zero."""
 
     def __call__(
@@ -110,7 +110,7 @@ def make_policy(
     unseen: tuple[int, int] = (0, 0),
 ) -> SkillPolicy:
     """A fresh policy for `inputs` = observation + skills."""
-    return SkillPolicy(MLP((inputs, *hidden, 2 * actions), key), unseen)
+    return SkillPolicy(MLP((inputs, *hidden, 2 * actions), key), unseen=unseen)
 
 
 def make_critics(
