@@ -159,6 +159,9 @@ def test_explained_by_another_skill() -> None:
     skills = np.array([0, 1, 2, 1, 1, 2])  # the fifth is nearly as likely as the best: kept
     explained = explained_by_another(posterior, novelty, skills)
     assert explained.tolist() == [False, True, True, False, False, True]
+    # 0.01 is further behind 0.98 than 1/9
+    also = explained_by_another(posterior, novelty, skills, also_new=True)
+    assert also.tolist() == [False, True, True, True, False, True]
 
 
 def test_the_model_learns_from_changes_only(tiny: Tiny) -> None:

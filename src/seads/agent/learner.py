@@ -224,7 +224,9 @@ def draw_batches(
     )
 
     teaches = np.arange(len(for_model))
-    explained = explained_by_another(posterior[for_model], novelty[for_model], model_skills)
+    explained = explained_by_another(
+        posterior[for_model], novelty[for_model], model_skills, also_new=settings.surprise
+    )
     kept = model_skills == episodes.skills[for_model]
     if settings.skip_explained:
         honest = kept & (settings.relabel_model < 1)
@@ -273,15 +275,20 @@ def explained_by_another(
     posterior: Float[np.ndarray, "episodes skills"],
     novelty: Float[np.ndarray, "episodes"],
     skills: Int[np.ndarray, "episodes"],
+    also_new: bool = False,
 ) -> Bool[np.ndarray, "episodes"]:
     """Where an effect is known (likelier than 1/K), and as another skill's twice as well.
 
     Relabelling has to hand such an episode a skill it does not belong to when its own is used
     up; learned from, it would teach the model noise. Effects that no skill explains yet are
-    not among these: a free skill must be able to take them up.
+    not among these: a free skill must be able to take them up. With `also_new` they are, if
+    the skill is further behind than the reward's clipping at -2 log K: then it is a known effect
+    on an unusual board, and not for a free skill.
     """
-    own = np.take_along_axis(posterior, skills[:, None], 1)[:, 0]
-    return (novelty < np.log(posterior.shape[1])) & (own < posterior.max(1) - np.log(2))
+    behind = posterior.max(1) - np.take_along_axis(posterior, skills[:, None], 1)[:, 0]
+    log_k = np.log(posterior.shape[1])
+    explained = (novelty < log_k) & (behind > np.log(2))
+    return explained | (behind > 2 * log_k) if also_new else explained
 
 
 def log_likelihood(
