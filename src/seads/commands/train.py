@@ -121,8 +121,7 @@ def make_baseline_config(options: Options) -> Any:
     name = options.preset or "paper"
     agent = preset(options.algo, name, options.env)
     agent = dataclasses.replace(agent, **changes(pairs(options.set), type(agent)))
-    entry = None if ":" in options.env else lookup(options.env)
-    manipulator, game = (entry.body, entry.game) if entry else ("", "")
+    manipulator = "" if ":" in options.env else lookup(options.env).body
     schedule = {"coverage_every": 0, **BASELINE_SCHEDULES[options.algo].get(manipulator, {})}
     if options.env_steps is not None:
         schedule["env_steps"] = options.env_steps
