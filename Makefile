@@ -25,6 +25,7 @@ train: install
 		$(BIN)/seads train $(TRAIN_ENV) --out $(RUN); \
 	fi
 	$(BIN)/seads evaluate $(RUN)
+	$(BIN)/seads report $(RUN) --out $(RUN)/report.html --figures $(RUN)/figures
 
 test: install
 	$(BIN)/python -m pytest --numprocesses 2
