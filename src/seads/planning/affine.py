@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from jaxtyping import Bool, Int, UInt64
 
-from seads.games.gf2 import eliminate
+from seads.games.gf2 import eliminate, multiply
 from seads.planning.packed import Words, num_words, pack
 
 # A skill that maps more than 2**MAX_KERNEL states to one is not searched backwards.
@@ -15,7 +17,7 @@ MAX_KERNEL = 4
 class PackedAffine:
     """y = M z + c on packed states.
 
-    Where M has few diagonals (an exchange of bits has two), each is a shift and a mask of
+    Where M has few diagonals (an exchange of bits has three), each is a shift and a mask of
     whole words; otherwise every byte of z looks its share of y up in a table.
     """
 
@@ -23,16 +25,20 @@ class PackedAffine:
         self, matrix: Bool[np.ndarray, "out bits"], constant: Bool[np.ndarray, "out"]
     ) -> None:
         self._constant = pack(constant)
+        # where most bits stay what they are, only the difference is computed
+        self._mostly_stays = matrix.shape[0] == matrix.shape[1] < 2 * matrix.diagonal().sum()
+        if self._mostly_stays:
+            matrix = matrix ^ np.eye(len(matrix), dtype=bool)
         rows, columns = np.nonzero(matrix)
         offsets = np.unique(columns - rows)
         octets = np.unique(columns // 8)
-        self._diagonals: list[tuple[int, UInt64[np.ndarray, " words"]]] = []
+        self._pieces: list[_Piece] = []
         self._tables: list[tuple[int, UInt64[np.ndarray, "256 words"]]] = []
         if len(offsets) <= len(octets):
             for offset in offsets:
                 mask = np.zeros(len(constant), bool)
                 mask[rows[columns - rows == offset]] = True
-                self._diagonals.append((int(offset), pack(mask)))
+                self._pieces += _pieces(pack(mask), int(offset))
         else:
             by_column = pack(matrix.T)
             for octet in octets:
@@ -41,34 +47,50 @@ class PackedAffine:
                     table[1 << bit : 2 << bit] = table[: 1 << bit] ^ column
                 self._tables.append((int(octet), table))
 
-    @property
-    def is_constant(self) -> bool:
-        """Whether the result does not depend on the state."""
-        return not self._tables and not self._diagonals
-
     def __call__(self, words: Words) -> UInt64[np.ndarray, "rows out_words"]:
         """The image of every row."""
-        image = np.empty((len(words), len(self._constant)), np.uint64)
-        image[:] = self._constant
-        for offset, masks in self._diagonals:
-            for word in np.flatnonzero(masks):
-                image[:, word] ^= _shifted(words, 64 * int(word) + offset) & masks[word]
+        if self._mostly_stays:
+            image = words ^ self._constant if self._constant.any() else words.copy()
+        else:
+            image = np.tile(self._constant, (len(words), 1))
+        for piece in self._pieces:
+            image[:, piece.target] ^= piece(words)
         if self._tables:
             octets = np.ascontiguousarray(words.astype("<u8", copy=False)).view(np.uint8)
             for octet, table in self._tables:
-                image ^= table[octets[:, octet]]
+                image ^= table.take(octets[:, octet], axis=0)
         return image
 
 
-def _shifted(words: Words, begin: int) -> UInt64[np.ndarray, "rows"]:
-    """The 64 bits of each state from bit `begin` on; bits outside the state are zero."""
-    word, shift = divmod(begin, 64)
-    bits = np.zeros(len(words), np.uint64)
-    if 0 <= word < words.shape[1]:
-        bits |= words[:, word] >> np.uint64(shift)
-    if shift and 0 <= word + 1 < words.shape[1]:
-        bits |= words[:, word + 1] << np.uint64(64 - shift)
-    return bits
+@dataclass(frozen=True)
+class _Piece:
+    """What one word of a state gives to one word of the image along one diagonal."""
+
+    source: int
+    target: int
+    shift: int
+    """To the right; negative to the left."""
+    mask: np.uint64
+
+    def __call__(self, words: Words) -> UInt64[np.ndarray, "rows"]:
+        bits = words[:, self.source] & self.mask
+        if self.shift > 0:
+            bits >>= np.uint64(self.shift)
+        elif self.shift < 0:
+            bits <<= np.uint64(-self.shift)
+        return bits
+
+
+def _pieces(targets: UInt64[np.ndarray, " words"], offset: int) -> list[_Piece]:
+    """The pieces of a diagonal: bit i of the image, where set in `targets`, is bit i + offset."""
+    pieces = []
+    for target, mask in enumerate(targets):
+        word, shift = divmod(64 * target + offset, 64)
+        # the 64 bits wanted straddle two words of the state
+        pieces.append(_Piece(word, target, shift, mask << np.uint64(shift)))
+        if shift:
+            pieces.append(_Piece(word + 1, target, shift - 64, mask >> np.uint64(64 - shift)))
+    return [piece for piece in pieces if piece.mask]
 
 
 class Preimages:
@@ -77,17 +99,27 @@ class Preimages:
     def __init__(
         self, matrix: Bool[np.ndarray, "bits bits"], constant: Bool[np.ndarray, "bits"]
     ) -> None:
-        solved = eliminate(matrix.astype(np.uint8))
+        words = num_words(len(constant))
+        self.kernel_size = 0
+        self._kernel = np.zeros((1, words), np.uint64)
+        numbers, shift = matrix.astype(np.uint8), constant.astype(np.uint8)
+        twice = multiply(numbers, np.concatenate([numbers.T, shift[None]])).astype(bool)
+        if np.array_equal(twice, np.concatenate([np.eye(len(matrix), dtype=bool), constant[None]])):
+            self._solve = PackedAffine(matrix, constant)  # its own inverse
+            return
+        solved = eliminate(numbers)
         self.kernel_size = len(solved.null_basis)
-        shift = constant.astype(np.uint8)
         inverse, checks = solved.inverse.astype(bool), solved.checks.astype(bool)
         self._solve = PackedAffine(inverse, (solved.inverse @ shift % 2).astype(bool))
         self._check = PackedAffine(checks, (solved.checks @ shift % 2).astype(bool))
         if self.kernel_size <= MAX_KERNEL:
-            kernel = np.zeros((1, num_words(len(constant))), np.uint64)
             for vector in pack(solved.null_basis.astype(bool)):
-                kernel = np.concatenate([kernel, kernel ^ vector])
-            self._kernel = kernel
+                self._kernel = np.concatenate([self._kernel, self._kernel ^ vector])
+
+    @property
+    def inverse(self) -> PackedAffine | None:
+        """The inverse map, if every state has exactly one preimage."""
+        return None if self.kernel_size else self._solve
 
     @property
     def enumerable(self) -> bool:
@@ -98,8 +130,8 @@ class Preimages:
         self, words: Words
     ) -> tuple[UInt64[np.ndarray, "found words"], Int[np.ndarray, " found"]]:
         """All preimages, and the row of `words` each of them is mapped to."""
-        rows = np.arange(len(words))
-        if self.kernel_size:
-            rows = rows[~self._check(words).any(axis=1)]
-        found = self._solve(words[rows])[:, None] ^ self._kernel
+        if not self.kernel_size:
+            return self._solve(words), np.arange(len(words))
+        rows = np.flatnonzero(~self._check(words).any(axis=1))
+        found = self._solve(words.take(rows, axis=0))[:, None] ^ self._kernel
         return found.reshape(-1, words.shape[1]), np.repeat(rows, len(self._kernel))

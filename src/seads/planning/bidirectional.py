@@ -13,6 +13,29 @@ from seads.planning.result import Budget, Meter, Plan, PlanStatus
 from seads.planning.tree import SearchTree
 
 MAX_CACHED_GOALS = 4
+# States expanded before the sides are compared for the first time within a level.
+FIRST_BATCH = 512
+
+
+class _Side:
+    """One end of the search: whole levels, and behind them perhaps a part of the next."""
+
+    def __init__(self, model: Compiled, root: Bool[np.ndarray, "bits"], backwards: bool) -> None:
+        self.tree = SearchTree(StateSet(num_words(model.num_bits)), pack(root)[None])
+        self.expanded = 0
+        """Nodes expanded: those of all levels but the last, and the first of the last."""
+        self._backwards = backwards
+
+    def expand(self, model: Compiled, size: int) -> None:
+        """Expand the next nodes of the level; the last of them completes the next level."""
+        nodes = range(self.expanded, self.expanded + size)
+        step = model.retreat if self._backwards else model.advance
+        words = self.tree.words[nodes.start : nodes.stop]
+        reached, rows, skills = step(words, self.tree.history(nodes))
+        self.tree.add(reached, nodes.start + rows, skills)
+        self.expanded = nodes.stop
+        if nodes.stop == self.tree.level.stop:
+            self.tree.next_level()
 
 
 def plan(
@@ -23,87 +46,75 @@ def plan(
 ) -> Plan:
     """A shortest plan over the compiled skills.
 
-    Both sides grow by whole levels, the smaller one first. When a level of one side meets
-    the other, every shorter plan has been ruled out, so the meeting point is on a shortest one.
+    Both sides grow level by level, the smaller one first. As long as no whole levels have
+    met, every plan is longer than both depths together. So the first state of a new level
+    that is on a whole level of the other side is on a shortest plan, and growing stops there.
     """
     if not model.invertible:
         raise SeadsError("a skill has too many predecessors to search backwards; use 'astar'")
     meter = Meter(budget)
-    forward = _tree(model, start)
-    backward = _backward(model, goal)
-    here, there = forward.level, backward.level
-    met = _meeting(forward, backward, here)
+    forward = _Side(model, start, backwards=False)
+    backward = _goal_side(model, goal)
+    met = _meeting(forward, backward, 0)
     while met is None:
-        if not len(here) or not len(there):
+        here, there = len(forward.tree.level), len(backward.tree.level)
+        if not here or not there:
             return meter.give_up(PlanStatus.UNSOLVABLE, "bidirectional")
-        nbytes = forward.nbytes + backward.nbytes
-        if len(here) <= len(there):
-            stopped = _grow(forward, here, model, meter, backwards=False, nbytes=nbytes)
-            here = forward.next_level() if stopped is None else here
-            met = _meeting(forward, backward, here)
+        if here <= there:
+            met = _grow(forward, backward, model, meter)
         else:
-            stopped = _grow(backward, there, model, meter, backwards=True, nbytes=nbytes)
-            there = backward.next_level() if stopped is None else there
-            met = _meeting(forward, backward, there, nodes_of_backward=True)
-        if stopped is not None:
-            model.cache.pop(_cache_key(goal), None)  # its last level is only half there
-            return meter.give_up(stopped, "bidirectional")
+            met = _grow(backward, forward, model, meter)
+            met = met[::-1] if isinstance(met, tuple) else met
+        if isinstance(met, PlanStatus):
+            if met is PlanStatus.MEMORY_BUDGET:
+                model.cache.pop(_cache_key(goal), None)
+            return meter.give_up(met, "bidirectional")
     first, last = met
-    meter.spent(nbytes=forward.nbytes + backward.nbytes)
-    skills = forward.skills_to(first) + backward.skills_to(last)[::-1]
-    nodes = backward.nodes_to(last)[::-1]
-    words = np.concatenate([forward.words[forward.nodes_to(first)], backward.words[nodes[1:]]])
+    meter.spent(nbytes=forward.tree.nbytes + backward.tree.nbytes)
+    skills = forward.tree.skills_to(first) + backward.tree.skills_to(last)[::-1]
+    before, after = forward.tree.nodes_to(first), backward.tree.nodes_to(last)[-2::-1]
+    words = np.concatenate([forward.tree.words[before], backward.tree.words[after]])
     return meter.solve(skills, unpack(words, model.num_bits), float(len(skills)), "bidirectional")
-
-
-def _tree(model: Compiled, root: Bool[np.ndarray, "bits"]) -> SearchTree:
-    return SearchTree(StateSet(num_words(model.num_bits)), pack(root)[None])
 
 
 def _cache_key(goal: Bool[np.ndarray, "bits"]) -> tuple[str, bytes]:
     return "bidirectional", pack(goal).tobytes()
 
 
-def _backward(model: Compiled, goal: Bool[np.ndarray, "bits"]) -> SearchTree:
+def _goal_side(model: Compiled, goal: Bool[np.ndarray, "bits"]) -> _Side:
     """The goal's side, grown as far as earlier boards needed it."""
     key = _cache_key(goal)
-    tree = model.cache.get(key)
-    if not isinstance(tree, SearchTree):
+    side = model.cache.get(key)
+    if not isinstance(side, _Side):
         while len(model.cache) >= MAX_CACHED_GOALS:
             model.cache.pop(next(iter(model.cache)))
-        tree = model.cache[key] = _tree(model, goal)
-    return tree
+        side = model.cache[key] = _Side(model, goal, backwards=True)
+    return side
 
 
-def _meeting(
-    forward: SearchTree, backward: SearchTree, nodes: range, nodes_of_backward: bool = False
-) -> tuple[int, int] | None:
-    """A pair of nodes (one of each side) with the same state on a shortest plan, or None."""
-    grown, other = (backward, forward) if nodes_of_backward else (forward, backward)
-    found = other.find(grown.words[nodes.start : nodes.stop])
-    hits = np.flatnonzero(found >= 0)
-    if not len(hits):
-        return None
-    # nodes are numbered level by level: the lowest one found is the closest to its root
-    best = hits[found[hits].argmin()]
-    pair = (nodes.start + int(best), int(found[best]))
-    return pair[::-1] if nodes_of_backward else pair
+def _meeting(side: _Side, other: _Side, first: int) -> tuple[int, int] | None:
+    """A node from `first` on and the node of the other's whole levels of the same state."""
+    found = other.tree.find(side.tree.words[first:])
+    whole = other.tree.level.stop
+    hits = np.flatnonzero((found >= 0) & (found < whole))
+    return (first + int(hits[0]), int(found[hits[0]])) if len(hits) else None
 
 
 def _grow(
-    tree: SearchTree, level: range, model: Compiled, meter: Meter, backwards: bool, nbytes: int
-) -> PlanStatus | None:
-    """Expand one level; returns the budget that ran out, or None."""
-    batch = max(1, BATCH_SUCCESSORS // model.num_skills)
-    step = model.retreat if backwards else model.advance
-    before, at = tree.nbytes, level.start
-    while at < level.stop:
-        size = meter.room(min(batch, level.stop - at))
-        spent = meter.spent(expanding=size, nbytes=nbytes + tree.nbytes - before)
-        if spent:
-            return spent
-        reached, rows, skills = step(tree.words[at : at + size])
+    side: _Side, other: _Side, model: Compiled, meter: Meter
+) -> tuple[int, int] | PlanStatus | None:
+    """Complete the next level, unless it meets the other side or a budget runs out before."""
+    end = side.tree.level.stop
+    met = _meeting(side, other, end)  # what an earlier board has left of the level
+    batch, most = FIRST_BATCH, max(1, BATCH_SUCCESSORS // model.num_skills)
+    while met is None and side.expanded < end:
+        size = meter.room(min(batch, most, end - side.expanded))
+        stopped = meter.spent(expanding=size, nbytes=side.tree.nbytes + other.tree.nbytes)
+        if stopped:
+            return stopped
+        seen = len(side.tree)
+        side.expand(model, size)
         meter.expanded += size
-        tree.add(reached, at + rows, skills)
-        at += size
-    return None
+        met = _meeting(side, other, seen)
+        batch *= 2
+    return met

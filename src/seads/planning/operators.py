@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from jaxtyping import Bool, Int, UInt64
 
 from seads.planning.affine import PackedAffine, Preimages
 from seads.planning.model import SymbolicModel
+from seads.planning.orders import Moves, any_order, distinct_orders
 from seads.planning.packed import Words, num_words, pack, unpack
 
 # States, the row of the given states each belongs to, and the skill in between.
@@ -49,20 +51,22 @@ class OperatorSet:
         self.num_bits = num_bits
         self.num_skills = num_skills
         self.operators = operators
-        self._skills = np.fromiter(operators, np.int64)
-        self._maps = {k: PackedAffine(op.decides, op.always) for k, op in operators.items()}
         self._flips = np.zeros((num_skills, num_words(num_bits)), np.uint64)
+        self._maps: dict[int, PackedAffine] = {}
+        eye = np.eye(num_bits, dtype=bool)
         for k, operator in operators.items():
             if operator.is_flip:
                 self._flips[k] = pack(operator.always)
-        self._changing = [k for k, moved in self._maps.items() if not moved.is_constant]
+            else:
+                self._maps[k] = PackedAffine(operator.decides ^ eye, operator.always)
         self._preimages: dict[int, Preimages] | None = None
+        self._orders: dict[bool, Bool[np.ndarray, "before last skills"]] = {}
         self.blocked: dict[int, set[bytes]] = {}
 
     @property
     def all_flips(self) -> bool:
         """Whether every operator flips the same bits in every state."""
-        return not self._changing
+        return not self._maps
 
     @property
     def invertible(self) -> bool:
@@ -76,41 +80,91 @@ class OperatorSet:
             eye = np.eye(self.num_bits, dtype=bool)
             self._preimages = {
                 k: Preimages(self.operators[k].decides ^ eye, self.operators[k].always)
-                for k in self._changing
+                for k in self._maps
             }
         return self._preimages
 
-    def advance(self, words: Words) -> Steps:
-        """The states the operators lead to from `words`: (states, row left, skill)."""
-        after = self.step(words)
-        if len(self._skills) < self.num_skills:
-            after = after[:, self._skills]
-        rows = np.repeat(np.arange(len(words)), len(self._skills))
-        return after.reshape(-1, words.shape[1]), rows, np.tile(self._skills, len(words))
+    def advance(self, words: Words, history: Int[np.ndarray, "rows 2"] | None = None) -> Steps:
+        """The states the operators lead to from `words`: (states, row left, skill), by row.
 
-    def retreat(self, words: Words) -> Steps:
-        """The states from which operators lead to `words`: (states, row led to, skill)."""
-        found, rows, skills = [words[:0]], [self._skills[:0]], [self._skills[:0]]
+        `history` are the last two skills on the way to each row (-1: none). With it, steps are
+        left out that another order of the skills makes redundant: a search that keeps the first
+        way to every state, and expands states in the order of finding, still finds all.
+        """
+        return self._follow(words, history, backwards=False)
+
+    def retreat(self, words: Words, history: Int[np.ndarray, "rows 2"] | None = None) -> Steps:
+        """The states from which operators lead to `words`: (states, row led to, skill).
+
+        `history` is as in `advance`, for the way back.
+        """
+        if all(p.inverse for p in self.preimages.values()):
+            return self._follow(words, history, backwards=True)
+        found, rows, skills = [], [], []
         for k in self.operators:
             if k in self.preimages:
                 before, row = self.preimages[k](words)
-            elif self._flips[k].any():
-                before, row = words ^ self._flips[k], np.arange(len(words))
             else:
-                continue
-            if k in self.blocked:
-                free = ~_among(before, self.blocked[k])
-                before, row = before[free], row[free]
+                before, row = words ^ self._flips[k], np.arange(len(words))
             found.append(before)
             rows.append(row)
             skills.append(np.full(len(row), k))
-        return np.concatenate(found), np.concatenate(rows), np.concatenate(skills)
+        reached, of = np.concatenate(found), np.concatenate(skills)
+        return self._unblocked(reached, reached, np.concatenate(rows), of)
+
+    def _follow(
+        self, words: Words, history: Int[np.ndarray, "rows 2"] | None, backwards: bool
+    ) -> Steps:
+        """One step with every operator, or its inverse, in the order of rows, then skills."""
+        moves = self._moves(backwards)
+        if history is None or self.blocked:
+            history, orders = np.full((len(words), 2), -1), any_order(moves, self.num_skills)
+        else:
+            if backwards not in self._orders:
+                self._orders[backwards] = distinct_orders(moves, self.num_bits, self.num_skills)
+            orders = self._orders[backwards]
+        # "wrap" counts -1 from the end (after no skill at all, it does not matter which `before`)
+        entry, orders = history @ [orders.shape[1], 1], orders.reshape(-1, self.num_skills)
+        wanted = np.flatnonzero(orders.take(entry, axis=0, mode="wrap"))
+        per_row = orders.sum(axis=1).take(entry, mode="wrap")
+        rows = np.repeat(np.arange(len(words)), per_row)
+        skills = (wanted - self.num_skills * rows).astype(np.int16)
+        reached = np.empty((len(rows), words.shape[1]), np.uint64)
+        for k, move in moves.items():
+            at = np.flatnonzero(skills == k)
+            image = move(words.take(rows.take(at), axis=0))
+            for word in range(words.shape[1]):
+                reached[:, word][at] = image[:, word]
+        left = reached if backwards or not self.blocked else words.take(rows, axis=0)
+        return self._unblocked(left, reached, rows, skills)
+
+    def _moves(self, backwards: bool) -> Moves:
+        moves: Moves = {k: partial(np.bitwise_xor, self._flips[k]) for k in self.operators}
+        if backwards:
+            inverses = {k: p.inverse for k, p in self.preimages.items()}
+            return moves | {k: inverse for k, inverse in inverses.items() if inverse}
+        return moves | self._maps
+
+    def _unblocked(
+        self,
+        left: Words,
+        reached: Words,
+        rows: Int[np.ndarray, " rows"],
+        skills: Int[np.ndarray, " rows"],
+    ) -> Steps:
+        """The steps without blocked ones; `left` are the states in which the skills are used."""
+        if not self.blocked:
+            return reached, rows, skills
+        free = np.ones(len(left), bool)
+        for k, states in self.blocked.items():
+            free &= ~(_among(left, states) & (skills == k))
+        return reached[free], rows[free], skills[free]
 
     def step(self, words: Words) -> UInt64[np.ndarray, "rows skills words"]:
         """The successor under every skill; blocked ones and those without operator stay."""
         after = words[:, None] ^ self._flips
-        for k in self._changing:
-            after[:, k] ^= self._maps[k](words)
+        for k, move in self._maps.items():
+            after[:, k] = move(words)
         for k, states in self.blocked.items():
             stays = _among(words, states)
             after[stays, k] = words[stays]

@@ -9,6 +9,8 @@ from seads.streams import mix
 
 Words = UInt64[np.ndarray, "rows words"]
 
+_ODD = np.uint64(0x9E3779B97F4A7C15)  # 2**64 over the golden ratio: spreads all bits
+
 
 def num_words(num_bits: int) -> int:
     """How many 64-bit words hold `num_bits` bits (at least one)."""
@@ -31,29 +33,25 @@ def unpack(
     return np.unpackbits(octets, axis=-1, count=num_bits, bitorder="little").view(bool)
 
 
-def keys_of(words: Words, salt: int) -> UInt64[np.ndarray, "rows"]:
-    """One sortable 64-bit key per state: the word itself, or a salted hash of several words."""
-    if words.shape[1] == 1:
-        return np.ascontiguousarray(words[:, 0])
-    keys = np.full(len(words), salt, np.uint64)
-    for column in words.T:
-        keys = mix(keys ^ column)
-    return keys
+def keys_of(words: Words) -> UInt64[np.ndarray, "rows"]:
+    """A hash of every state."""
+    keys = words[:, 0]
+    for column in words.T[1:]:
+        keys = keys * _ODD ^ column
+    return mix(keys)
 
 
 class StateSet:
     """Distinct states in the order they were added; membership is exact.
 
-    States of more than 64 bits are looked up by a hash. Should two different states ever
-    share a hash, the whole set is hashed again with another salt, so no state is ever lost.
+    A hash table with open addressing: a state is in the first slot of its probe sequence that
+    was free. The rows of a batch take each step of their sequences together.
     """
 
     def __init__(self, words_per_state: int) -> None:
         self._words = np.empty((64, words_per_state), np.uint64)
         self._size = 0
-        self._salt = 0
-        # Sorted runs of (keys, positions), geometrically growing: adding stays cheap.
-        self._runs: list[tuple[np.ndarray, np.ndarray]] = []
+        self._slots = np.full(512, -1, np.int32)  # positions; -1 where free
 
     def __len__(self) -> int:
         return self._size
@@ -66,85 +64,79 @@ class StateSet:
     @property
     def nbytes(self) -> int:
         """Memory held, in bytes."""
-        return self._words.nbytes + sum(k.nbytes + p.nbytes for k, p in self._runs)
+        return self._words.nbytes + self._slots.nbytes
 
     def find(self, words: Words) -> Int[np.ndarray, "rows"]:
         """The position of each state, or -1."""
-        while True:
-            found, collided = self._find(words, keys_of(words, self._salt))
-            if not collided:
-                return found
-            self._rehash()
+        at = self._first_slots(words)
+        found = self._slots.take(at)
+        rows, step = np.flatnonzero(found >= 0), 0
+        at, left = at.take(rows), words.take(rows, axis=0)
+        while len(rows):
+            met = self._words.take(found.take(rows), axis=0)
+            others = np.flatnonzero(_differ(met, left))
+            step += 1
+            rows, left = rows.take(others), left.take(others, axis=0)
+            at = self._probe(at.take(others), step)
+            found[rows] = position = self._slots.take(at)
+            taken = np.flatnonzero(position >= 0)
+            rows, left, at = rows.take(taken), left.take(taken, axis=0), at.take(taken)
+        return found.astype(np.int64)
 
     def add(self, words: Words) -> Int[np.ndarray, "new"]:
         """Add what is new; returns the row of the first occurrence of each new state."""
-        while True:
-            keys = keys_of(words, self._salt)
-            if not len(keys):
-                return np.zeros(0, np.int64)
-            order = np.argsort(keys)
-            first = np.ones(len(order), bool)
-            first[1:] = keys[order[1:]] != keys[order[:-1]]
-            collided = words.shape[1] > 1 and self._neighbours_differ(words, order, first)
-            if not collided:
-                rows = np.minimum.reduceat(order, np.flatnonzero(first))
-                found, collided = self._find(words[rows], keys[rows])
-            if not collided:
-                break
-            self._rehash(extra=words)
-        new = rows[found < 0]  # still in key order
-        positions = np.empty(len(new), np.int64)
-        by_row = np.argsort(new)
-        positions[by_row] = np.arange(self._size, self._size + len(new))
-        self._insert_run(keys[new], positions)
-        self._append(words[new[by_row]])
-        return new[by_row]
+        self._reserve(self._size + len(words))
+        # Until it is known which rows are new, all of them stand behind the set.
+        self._words[self._size : self._size + len(words)] = words
+        slots = self._claim(words)
+        new = np.flatnonzero(self._slots.take(slots) == self._size + np.arange(len(words)))
+        after = self._size + len(new)
+        self._words[self._size : after] = words.take(new, axis=0)
+        self._slots[slots.take(new)] = np.arange(self._size, after)
+        self._size = after
+        return new
 
-    def _find(self, words: Words, keys: UInt64[np.ndarray, "rows"]) -> tuple[np.ndarray, bool]:
-        found = np.full(len(keys), -1, np.int64)
-        for run_keys, run_positions in self._runs:
-            at = np.searchsorted(run_keys, keys)
-            at[at == len(run_keys)] = 0
-            hit = run_keys[at] == keys
-            found[hit] = run_positions[at[hit]]
-        hit = found >= 0
-        collided = words.shape[1] > 1 and bool((self._words[found[hit]] != words[hit]).any())
-        return found, collided
+    def _claim(self, words: Words) -> Int[np.ndarray, "rows"]:
+        """The slot of each state; free ones are taken by the first row that needs them."""
+        slots = self._first_slots(words)
+        rows, at, step = np.arange(len(words)), slots, 0
+        left = words
+        while len(rows):
+            free = np.flatnonzero(self._slots.take(at) < 0)[::-1]
+            # where an index is repeated, numpy keeps the last value written: the first row's
+            self._slots[at.take(free)] = self._size + rows.take(free)
+            met = self._words.take(self._slots.take(at), axis=0)
+            others = np.flatnonzero(_differ(met, left))
+            step += 1
+            rows, left = rows.take(others), left.take(others, axis=0)
+            at = self._probe(at.take(others), step)
+            slots[rows] = at
+        return slots
 
-    @staticmethod
-    def _neighbours_differ(
-        words: Words, order: Int[np.ndarray, "rows"], first: Bool[np.ndarray, "rows"]
-    ) -> bool:
-        same_key = np.flatnonzero(~first)
-        return bool((words[order[same_key]] != words[order[same_key - 1]]).any())
+    def _first_slots(self, words: Words) -> Int[np.ndarray, "rows"]:
+        return (keys_of(words) & np.uint64(len(self._slots) - 1)).astype(np.int64)
 
-    def _append(self, words: Words) -> None:
-        needed = self._size + len(words)
+    def _probe(self, slots: Int[np.ndarray, "rows"], step: int) -> Int[np.ndarray, "rows"]:
+        """The slots to try next; growing steps visit every slot of a table of size 2**n once."""
+        return (slots + step) & (len(self._slots) - 1)
+
+    def _reserve(self, needed: int) -> None:
+        """Make room for `needed` states, with at least every other slot free."""
         if needed > len(self._words):
-            grown = np.empty((max(needed, len(self._words) * 3 // 2), words.shape[1]), np.uint64)
-            grown[: self._size] = self._words[: self._size]
+            room = max(needed, len(self._words) * 3 // 2)
+            grown = np.empty((room, self._words.shape[1]), np.uint64)
+            grown[: self._size] = self.words
             self._words = grown
-        self._words[self._size : needed] = words
-        self._size = needed
+        if 2 * needed > len(self._slots):
+            self._slots = np.full(1 << (4 * needed).bit_length(), -1, np.int32)
+            words, self._size = self.words, 0
+            self._claim(words)
+            self._size = len(words)
 
-    def _insert_run(self, keys: np.ndarray, positions: np.ndarray) -> None:
-        if not len(keys):
-            return
-        while self._runs and len(self._runs[-1][0]) < 4 * len(keys):
-            old_keys, old_positions = self._runs.pop()
-            keys = np.concatenate([old_keys, keys])
-            order = np.argsort(keys, kind="stable")
-            keys, positions = keys[order], np.concatenate([old_positions, positions])[order]
-        self._runs.append((keys, positions))
 
-    def _rehash(self, extra: Words | None = None) -> None:
-        """Choose a salt under which all states (and `extra`) have distinct keys."""
-        everything = self.words if extra is None else np.concatenate([self.words, extra])
-        distinct = len(np.unique(everything, axis=0))
-        while True:
-            self._salt += 1
-            if len(np.unique(keys_of(everything, self._salt))) == distinct:
-                break
-        keys = keys_of(self.words, self._salt)
-        order = np.argsort(keys, kind="stable")
-        self._runs = [(keys[order], order)] if len(order) else []
+def _differ(left: Words, right: Words) -> Bool[np.ndarray, "rows"]:
+    """The rows in which two arrays differ."""
+    differ = left[:, 0] != right[:, 0]
+    for mine, other in zip(left.T[1:], right.T[1:], strict=True):
+        differ |= mine != other
+    return differ

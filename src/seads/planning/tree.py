@@ -48,8 +48,8 @@ class SearchTree:
             room = max(after, 3 * len(self._parents) // 2)
             self._parents = _grown(self._parents, room)
             self._skills = _grown(self._skills, room)
-        self._parents[before:after] = parents[new]
-        self._skills[before:after] = skills[new]
+        self._parents[before:after] = parents.take(new)
+        self._skills[before:after] = skills.take(new)
         return np.arange(before, after)
 
     def next_level(self) -> range:
@@ -61,6 +61,15 @@ class SearchTree:
     def find(self, words: Words) -> Int[np.ndarray, "rows"]:
         """The node of each state, or -1."""
         return self._states.find(words)
+
+    def history(self, nodes: range) -> Int[np.ndarray, "rows 2"]:
+        """The last two skills on the way to each of the nodes; -1 where there was none."""
+        last, parents = (
+            self._skills[nodes.start : nodes.stop],
+            self._parents[nodes.start : nodes.stop],
+        )
+        before = np.where(parents >= 0, self._skills.take(parents, mode="wrap"), -1)
+        return np.stack([before, last], axis=1)
 
     def nodes_to(self, node: int) -> list[int]:
         """The nodes from the root to `node`, both included."""
