@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from seads.agent import sac
-from seads.agent.learner import ADAM
+from seads.agent.optimisers import ADAM
 from seads.agent.networks import make_critics
 from seads.baselines.flat_replay import FlatReplay
 from seads.baselines.hierarchical_episodes import Horizons, play
