@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from seads.agent import sac
-from seads.agent.optimisers import ADAM
 from seads.agent.networks import make_critics
+from seads.agent.optimisers import ADAM
 from seads.baselines.flat_replay import FlatReplay
 from seads.baselines.hierarchical_episodes import Horizons, play
 from seads.baselines.hindsight_replay import HighReplay, LowReplay
