@@ -188,6 +188,7 @@ PAPER: dict[str, Any] = dict(
     model_batch=32,
     clip_novelty=False,
     buffer_episodes=2048,
+    sampled_episodes=256,
     balanced_buffer=False,
     shared_sample=False,
     skip_explained=False,
@@ -222,10 +223,17 @@ MANIPULATORS: dict[str, dict[str, Any]] = {
 }
 """Entropy weights of the paper (S.8.4), and what the default preset adds to them."""
 
-GAMES: dict[str, dict[str, Any]] = {
-    "tileswap": dict(model="linear", surprise=True, relabel_model=0.5, policy_sees_symbol=False)
+PAIRS: dict[tuple[str, str], dict[str, Any]] = {
+    ("tileswap", "cursor"): dict(
+        model="linear",
+        surprise=True,
+        relabel_model=0.5,
+        policy_sees_symbol=False,
+        buffer_episodes=16384,
+        sampled_episodes=1024,
+    ),
 }
-"""What the default preset adds for a game: in TileSwap single bits decide what a skill flips."""
+"""What the default preset adds for a game under a manipulator, where that was measured."""
 
 MORE_SKILLS = {25: 30, 12: 15}
 """K of the preset more-skills for the games of the paper, by their number of moves."""
@@ -237,7 +245,8 @@ def preset(
     """The settings of a named preset for a manipulator and a game."""
     if name not in PRESETS:
         raise unknown("preset", name, PRESETS)
-    values = MANIPULATORS.get(manipulator, {}) | GAMES.get(game, {}) | PRESETS[name]
+    values = MANIPULATORS.get(manipulator, {}) | PAIRS.get((game, manipulator), {})
+    values = values | PRESETS[name]
     if name == "more-skills":
         if num_moves is None:
             raise SeadsError("preset 'more-skills' needs an environment whose moves are known")
