@@ -4,7 +4,15 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.planning.planning_models import Faulty, Table, boards, every_state, goal_bits, shortest
+from tests.planning.planning_models import (
+    Faulty,
+    Flips,
+    Table,
+    boards,
+    every_state,
+    goal_bits,
+    shortest,
+)
 
 from seads.games import make_game
 from seads.planning import Budget, PlanStatus, RulesModel, bidirectional, compile_model, plan
@@ -99,6 +107,22 @@ def test_random_affine_skills_against_the_plainest_search(seed, density):
             assert wanted is None
         else:
             assert nodes < 10**6
+
+
+@pytest.mark.parametrize("seed", [0, 7, 10])
+def test_a_half_grown_level_is_no_proof_of_a_shortest_plan(seed, monkeypatch):
+    # flips with cycles of odd length: a level may meet the half-grown one before the whole one
+    monkeypatch.setattr(bidirectional, "FIRST_BATCH", 1)
+    monkeypatch.setattr(bidirectional, "BATCH_SUCCESSORS", 20)
+    rng = np.random.default_rng(seed)
+    effects = rng.random((int(rng.integers(6, 14)), 9)) < 0.35
+    model, nowhere = Flips(effects), np.zeros((9, 9), bool)
+    operators = {k: Operator(k, nowhere, effect) for k, effect in enumerate(effects)}
+    compiled, goal = Compiled(model, operators), np.zeros(9, bool)
+    for _ in range(40):
+        start = rng.random(9) < 0.5
+        found = both_ends(start, goal, compiled, Budget())
+        assert (len(found) if found.solved else None) == shortest(model, start, goal)
 
 
 @settings(max_examples=25, deadline=None)

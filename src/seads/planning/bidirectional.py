@@ -60,15 +60,13 @@ def plan(
         here, there = len(forward.tree.level), len(backward.tree.level)
         if not here or not there:
             return meter.give_up(PlanStatus.UNSOLVABLE, "bidirectional")
-        if here <= there:
-            met = _grow(forward, backward, model, meter)
-        else:
-            met = _grow(backward, forward, model, meter)
-            met = met[::-1] if isinstance(met, tuple) else met
-        if isinstance(met, PlanStatus):
-            if met is PlanStatus.MEMORY_BUDGET:
+        sides = (forward, backward) if here <= there else (backward, forward)
+        grown = _grow(*sides, model, meter)
+        if isinstance(grown, PlanStatus):
+            if grown is PlanStatus.MEMORY_BUDGET:
                 model.cache.pop(_cache_key(goal), None)
-            return meter.give_up(met, "bidirectional")
+            return meter.give_up(grown, "bidirectional")
+        met = grown[::-1] if grown and here > there else grown
     first, last = met
     meter.spent(nbytes=forward.tree.nbytes + backward.tree.nbytes)
     skills = forward.tree.skills_to(first) + backward.tree.skills_to(last)[::-1]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from types import EllipsisType
 
 import numpy as np
 from jaxtyping import Bool
@@ -44,18 +45,23 @@ def distinct_orders(
             break
         states = effects.reshape(-1, points.shape[1])
         after = {k: moves[k](states).reshape(effects.shape) for k in sorted(moves)}
-        longer, kept = [], []
+        longer: list[tuple[int, ...]] = []
+        kept: list[Words] = []
         for row, sequence in enumerate(sequences):
             for skill, images in after.items():
                 effect = images[row].tobytes()
                 if effect in seen:
-                    worth[(..., *sequence, skill)] = False
+                    worth[_ending_in(*sequence, skill)] = False
                 else:
                     seen.add(effect)
                     longer.append((*sequence, skill))
                     kept.append(images[row])
-        sequences, effects = longer, np.array(kept).reshape(-1, *points.shape)
+        sequences, effects = longer, np.array(kept, np.uint64).reshape(-1, *points.shape)
     return worth
+
+
+def _ending_in(*skills: int) -> tuple[EllipsisType | int, ...]:
+    return ..., *skills
 
 
 def any_order(moves: Moves, num_skills: int) -> Bool[np.ndarray, "1 1 skills"]:
