@@ -12,8 +12,10 @@ from types import ModuleType
 from typing import Any
 
 import pytest
+import tyro
 
 from seads import __version__, cli
+from seads.commands.values import registry, whole_number
 
 SEADS = Path(sys.executable).parent / "seads"
 
@@ -47,6 +49,38 @@ def test_unknown_option_exits_2(capsys: pytest.CaptureFixture[str]) -> None:
     captured = capsys.readouterr()
     assert "--colour" in captured.err
     assert captured.out == ""
+
+
+@pytest.mark.parametrize(
+    ("word", "number"), [("12", 12), ("500_000", 500_000), ("5e5", 500_000), ("-3", -3)]
+)
+def test_whole_numbers_as_people_write_them(word: str, number: int) -> None:
+    assert whole_number(word) == number
+
+
+@pytest.mark.parametrize("word", ["two", "1.5", "1e6x", "nan", "inf", ""])
+def test_what_is_no_whole_number_is_named(word: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as stop:
+        cli.main(["solve", "lightsout-cursor", "--depth", word])
+    assert stop.value.code == 2
+    error = capsys.readouterr().err
+    assert f"--depth: {word!r} is no whole number" in error
+    assert "NoneType" not in error
+
+
+def test_an_option_that_may_be_left_out_takes_any_word() -> None:
+    options = tyro.cli(Left, args=["--text", "None", "--many", "3e2"], registry=registry())
+    assert options == Left("None", None, 300)
+    assert tyro.cli(Left, args=[], registry=registry()) == Left()
+
+
+@dataclass(frozen=True)
+class Left:
+    """Options that may be left out."""
+
+    text: str | None = None
+    path: Path | None = None
+    many: int | None = None
 
 
 @pytest.mark.parametrize("name", cli.COMMANDS)

@@ -91,6 +91,17 @@ def test_the_goal_itself_needs_no_plan(agent: str, ask: Ask) -> None:
     assert (found["solved"], found["skills"], found["env_steps"]) == (True, [], 0)
 
 
+def test_what_to_run_next_keeps_the_goal(agent: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["plan", agent, "--board", "0" * 25, "--goal", CROSS]) == 0
+    board, goal = "...../...../...../...../.....", ".#.../###../.#.../...../....."
+    last = capsys.readouterr().out.splitlines()[-1]
+    assert last == f"next: seads solve {agent} --board '{board}' --goal '{goal}'"
+    assert cli.main(["plan", agent, "--board", CROSS]) == 0
+    assert capsys.readouterr().out.splitlines()[-1].endswith(f"--board '{goal}'")
+    assert cli.main(["plan", agent, "--board", "0" * 25]) == 0
+    assert "plan: nothing to do, the start is the goal\n" in capsys.readouterr().out
+
+
 @pytest.mark.parametrize("planner", ["auto", "bfs"])
 def test_a_budget_of_zero_is_a_status(agent: str, ask: Ask, planner: str) -> None:
     given = ("--seconds", "0", "--planner", planner)
@@ -188,7 +199,7 @@ def test_tasks_are_evaluated_and_written(
     assert any(fails)
     assert tasks["failures"]["wrong_effect"] == sum(fails)
     (path,) = (tmp_path / "eval").iterdir()
-    assert path.name == "tasks-no-replan-auto-length-test-seed0.json"
+    assert path.name == "tasks-no-replan-auto-length-test-depths1,4-seed0.json"
     assert json.loads(path.read_text())["tasks"] == tasks
 
     assert cli.main([*given, "--episodes-per-depth", "3"]) == 0
@@ -205,7 +216,7 @@ def test_tasks_are_evaluated_and_written(
         (["plan", "--pddl", "x", "--operators"], "give --board"),
         (["plan", "--board", ".#"], "found 2 fields; a 5x5 board has 25"),
         (["plan", "--board", "x" * 25], "unexpected 'x' at position 1"),
-        (["plan", "--board", "#" + "." * 24], "no presses solve the board 1,0,0"),
+        (["plan", "--board", "#" + "." * 24], "no presses solve the board #..../...../"),
         (["plan", "--board", "." * 25, "--goal", "#" + "." * 24], "no presses lead from board"),
         (["plan", "--board", CROSS, "--planner", "dfs"], "unknown planner 'dfs'; did you mean"),
         (["plan", "--board", CROSS, "--seconds", "-1"], "seconds=-1.0; allowed: zero or more"),

@@ -115,7 +115,15 @@ def _execute(name: str, arguments: list[str]) -> None:
 
     import tyro  # not at the top: `seads --help` must answer at once
 
-    options = tyro.cli(options_type, prog=f"seads {name}", description=line, args=arguments)
+    from seads.commands.values import registry
+
+    options = tyro.cli(
+        options_type,
+        prog=f"seads {name}",
+        description=line,
+        args=arguments,
+        registry=registry(),
+    )
     if not getattr(options, "json", False):
         run(options)
         return

@@ -128,10 +128,27 @@ def test_a_card_that_is_none(card: bytes, words: str, tmp_path: Path) -> None:
 
 
 def test_nothing_there(tmp_path: Path) -> None:
-    with pytest.raises(SeadsError, match="holds no trained agent"):
+    with pytest.raises(SeadsError, match=r"holds no trained agent: .*`seads train ENV` makes one"):
         find(tmp_path)
     with pytest.raises(SeadsError, match="unknown run or agent"):
         find(tmp_path / "nowhere")
+
+
+def test_a_run_before_its_first_checkpoint_says_how_to_go_on(tmp_path: Path) -> None:
+    (tmp_path / "config.json").write_text("{}")
+    with pytest.raises(SeadsError) as error:
+        load(tmp_path)
+    assert str(error.value).startswith(f"{tmp_path} holds no trained agent yet")
+    assert str(error.value).endswith(f"`seads train --resume {tmp_path}`")
+
+
+def test_a_directory_of_runs_names_them(tmp_path: Path) -> None:
+    for name in ("b", "a"):
+        small_agent().save(tmp_path / name / "agent")
+    (tmp_path / "c").mkdir()
+    with pytest.raises(SeadsError) as error:
+        load(tmp_path)
+    assert str(error.value).endswith(f"choose from {tmp_path / 'a'}, {tmp_path / 'b'}")
 
 
 def test_packaged_agents_load_by_name() -> None:

@@ -9,9 +9,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from seads.agent import load
+from seads.agent.agent import WITHOUT_SKILLS
 from seads.agent.arrays import read_arrays
 from seads.baselines.agent import is_baseline, load_baseline
+from seads.baselines.settings import KINDS
 from seads.baselines.tasks import measure
 from seads.cli import main
 from seads.errors import SeadsError
@@ -138,8 +139,26 @@ def test_a_baseline_is_loaded_as_it_was_saved(algorithm: str, finished: dict[str
     np.testing.assert_array_equal(agent.low.mlp.layers[0].weight, saved)
     assert is_baseline(out)
     assert not is_baseline(out.parent)
-    with pytest.raises(SeadsError, match=f"unknown algorithm with skills '{algorithm}'"):
-        load(out)
+
+
+@BOTH
+def test_commands_that_need_skills_say_what_to_run_instead(
+    algorithm: str, finished: dict[str, Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = finished[algorithm]
+    for arguments in (["solve"], ["play"], ["plan", "--operators"], ["plan", "--board", "#..."]):
+        assert main([arguments[0], str(out), *arguments[1:]]) == 2
+        captured = capsys.readouterr()
+        assert captured.out == ""
+        assert captured.err == (
+            f"seads: {out} was trained with --algo {algorithm}, which learns no skills to plan "
+            f"with: `seads evaluate {out}` measures it, `seads train lightsout-cursor-2x2` learns "
+            "skills\n"
+        )
+
+
+def test_the_algorithms_without_skills_are_the_baselines() -> None:
+    assert set(WITHOUT_SKILLS) == set(KINDS)
 
 
 @BOTH

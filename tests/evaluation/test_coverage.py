@@ -160,6 +160,20 @@ def test_evaluate_what_is_not_there(tmp_path: Path, capsys: pytest.CaptureFixtur
     assert "unknown run or agent" in capsys.readouterr().err
 
 
+def test_no_checkpoints_is_said_before_anything_is_measured(
+    run: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for source, sentence in (
+        (run / "agent", "has no checkpoints to draw a curve from"),
+        (run / "nowhere", "unknown run or agent"),
+    ):
+        assert cli.main(["evaluate", str(source), "--checkpoints"]) == 2
+        captured = capsys.readouterr()
+        assert captured.out == ""
+        assert sentence in captured.err
+        assert captured.err.count("\n") == 1
+
+
 def test_an_agent_that_does_not_fit_its_environment(
     run: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

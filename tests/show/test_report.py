@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -202,6 +203,11 @@ def test_a_baseline_is_reported_beside_ours(runs: list[Path], tmp_path: Path) ->
     assert "<td>sac</td>" in page
     assert ">50.0%<" in page
     assert f"seads evaluate {flat}" not in page
+    assert "Planning time" in page
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        write_report([str(flat)], tmp_path / "report.html")
+    assert "Planning time" not in (tmp_path / "report.html").read_text()  # it does not plan
 
 
 def test_other_depths_are_added_to_the_papers(runs: list[Path], tmp_path: Path) -> None:

@@ -16,6 +16,8 @@ from seads.errors import SeadsError, unknown
 
 ALGORITHMS = ("seads", "vic")
 """Those that learn skills."""
+WITHOUT_SKILLS = ("sac", "hac")
+"""Those of `seads train` that do not."""
 
 
 @dataclass(frozen=True)
@@ -69,10 +71,17 @@ def load(source: str | Path) -> Agent:
 
     Reads arrays and JSON only: loading an agent never runs code.
     """
+
+    def refuse(algorithm: str, env: str) -> SeadsError:
+        if algorithm not in WITHOUT_SKILLS:
+            return unknown("algorithm with skills", algorithm, ALGORITHMS)
+        return SeadsError(
+            f"{source} was trained with --algo {algorithm}, which learns no skills to plan with: "
+            f"`seads evaluate {source}` measures it, `seads train {env}` learns skills"
+        )
+
     directory = find(source)
-    env, env_options, architecture, card = read_card(
-        directory, Architecture, "algorithm with skills", ALGORITHMS
-    )
+    env, env_options, architecture, card = read_card(directory, Architecture, ALGORITHMS, refuse)
     policy = make_policy(
         architecture.observation_size + architecture.num_skills,
         architecture.action_size,
@@ -105,7 +114,23 @@ def find(source: str | Path) -> Path:
         if (candidate / CARD).is_file():
             return candidate
     if path.is_dir():
-        raise SeadsError(f"{path} holds no trained agent: there is no agent/{CARD} in it")
+        raise SeadsError(_why_none(path))
     if str(source) in packaged():
         return packaged()[str(source)]
-    raise unknown("run or agent", str(source), packaged() or ["a run directory"])
+    raise unknown("run or agent", str(source), [*packaged(), "a run directory"])
+
+
+def _why_none(directory: Path) -> str:
+    """Why a directory holds no agent, and what to do: wait, name a run, or train one."""
+    if (directory / "config.json").is_file():
+        return (
+            f"{directory} holds no trained agent yet: a run stores one with its first checkpoint; "
+            f"wait for it, or if it has stopped, `seads train --resume {directory}`"
+        )
+    runs = sorted(card.parent.parent for card in directory.glob(f"*/agent/{CARD}"))
+    if runs:
+        return f"{directory} holds runs, not an agent; choose from {', '.join(map(str, runs))}"
+    return (
+        f"{directory} holds no trained agent: there is no agent/{CARD} in it; `seads train ENV` "
+        "makes one, and `seads agents` lists those that come with the package"
+    )

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 from seads.agent.arrays import from_arrays, read_arrays, to_arrays, write_arrays
 from seads.envs.interface import EnvSpec
-from seads.errors import SeadsError, unknown
+from seads.errors import SeadsError
 
 FORMAT = 1
 CARD, WEIGHTS = "card.json", "weights.safetensors"
@@ -55,11 +55,14 @@ def write_agent(
 
 
 def read_card(
-    directory: Path, kind: Callable[..., Shape], role: str, algorithms: Collection[str]
+    directory: Path,
+    kind: Callable[..., Shape],
+    algorithms: Collection[str],
+    refuse: Callable[[str, str], SeadsError],
 ) -> tuple[str, dict[str, Any], Shape, dict[str, Any]]:
     """The environment, its options, the architecture, and what else the card says.
 
-    Raises unless the algorithm is one of `algorithms`, which have the `role`.
+    Raises `refuse(algorithm, env)` unless the algorithm is one of `algorithms`.
     """
     path = directory / CARD
     try:
@@ -74,7 +77,7 @@ def read_card(
             for key, value in content.pop("architecture").items()
         }
         if shape["algorithm"] not in algorithms:  # whose architecture is another one
-            raise unknown(role, str(shape["algorithm"]), algorithms)
+            raise refuse(str(shape["algorithm"]), str(content["env"]))
         return content.pop("env"), content.pop("env_options"), kind(**shape), content
     except (json.JSONDecodeError, UnicodeDecodeError, KeyError, TypeError, AttributeError) as error:
         raise SeadsError(f"{path} is not an agent's card: {error}") from None

@@ -15,6 +15,7 @@ from seads.agent.networks import MLP, SkillPolicy
 from seads.baselines.policies import ActionPolicy, SubgoalPolicy
 from seads.baselines.settings import KINDS
 from seads.envs.interface import EnvSpec
+from seads.errors import SeadsError, unknown
 
 
 @dataclass(frozen=True)
@@ -66,8 +67,12 @@ def is_baseline(source: str | Path) -> bool:
 
 def load_baseline(source: str | Path) -> BaselineAgent:
     """A baseline from a run directory or an agent directory; reads arrays and JSON only."""
+
+    def refuse(algorithm: str, env: str) -> SeadsError:
+        return unknown("baseline", algorithm, KINDS)
+
     directory = find(source)
-    env, env_options, ours, card = read_card(directory, BaselineArchitecture, "baseline", KINDS)
+    env, env_options, ours, card = read_card(directory, BaselineArchitecture, KINDS, refuse)
     low, high = read_weights(directory, _fresh_policies(ours))
     return BaselineAgent(env, env_options, ours, low, high, card)
 

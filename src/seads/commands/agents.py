@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 COLUMNS = ("name", "env", "env_steps", "coverage", "success", "seed")
+WRITTEN = {"env_steps": "{:,}", "coverage": "{:.2f}", "success": "{:.0%}"}
 
 
 @dataclass(frozen=True)
@@ -41,6 +42,8 @@ def _print_table(found: list[dict[str, Any]]) -> None:
         return
     table = plain_table((column.replace("_", " ") for column in COLUMNS), left=("name", "env"))
     for card in found:
-        table.add_row(*("" if card.get(c) is None else str(card[c]) for c in COLUMNS))
+        table.add_row(
+            *("" if card.get(c) is None else WRITTEN.get(c, "{}").format(card[c]) for c in COLUMNS)
+        )
     console.print(table)
     print(f"next: seads evaluate {found[0]['name']}")

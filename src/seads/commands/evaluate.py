@@ -9,7 +9,7 @@ from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import tyro
 
@@ -26,7 +26,7 @@ SILENCE = 10.0
 class Options:
     """What of a run or packaged agent to evaluate."""
 
-    run: tyro.conf.Positional[str]
+    run: Annotated[tyro.conf.Positional[str], tyro.conf.arg(metavar="RUN")]
     """Run directory, or the name of an agent that `seads agents` lists."""
     what: Literal["coverage", "tasks", "skills", "all"] = "all"
     """Distinct moves of the skills; boards solved by planning; both; or maps of the skills."""
@@ -60,13 +60,19 @@ def run(options: Options) -> dict[str, Any]:
 
     prepare_jax()
     from seads.agent import load
+    from seads.agent.agent import find
     from seads.baselines.agent import is_baseline
     from seads.commands.evaluate_baseline import evaluate_baseline
-    from seads.evaluation.results import write_result
+    from seads.evaluation.results import checkpoint_agents, write_result
 
     for name in ("starts", "episodes_per_depth"):
         if getattr(options, name) < 1:
             raise SeadsError(f"{name}={getattr(options, name)}; allowed: 1 or more")
+    if options.checkpoints and not checkpoint_agents(Path(options.run)):
+        find(options.run)  # which says what is wrong with a name that means nothing
+        raise SeadsError(
+            f"{options.run} has no checkpoints to draw a curve from; leave out --checkpoints"
+        )
     if is_baseline(options.run):
         if options.what == "skills":
             raise SeadsError(f"{options.run} has no skills to draw maps of: it is a baseline")
@@ -259,8 +265,6 @@ def checkpoint_curve(
         points.append(point)
         name, value = list(point.items())[1]
         print(f"{point['env_steps']:>10,} env steps: {name} {value:.2f}", flush=True)
-    if not points:
-        raise SeadsError(f"{run} has no checkpoints to draw a curve from")
     return points
 
 

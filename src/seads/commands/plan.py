@@ -6,7 +6,7 @@ import math
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import tyro
 
@@ -27,7 +27,7 @@ MOVE_SAMPLES = 64
 class Options:
     """From where to where, and how to plan."""
 
-    run: tyro.conf.Positional[str]
+    run: Annotated[tyro.conf.Positional[str], tyro.conf.arg(metavar="RUN")]
     """Run directory, or the name of an agent that `seads agents` lists."""
     board: str | None = None
     """Start, row by row: '.#... ###.. ...' for LightsOut, '102 345 678' for TileSwap."""
@@ -67,7 +67,8 @@ def run(options: Options) -> dict[str, Any]:
         _show_operators(result["operators"])
     if options.board is not None:
         result |= make_plan(agent, boards, options)
-        print(f"next: seads solve {options.run} --board {result['board']!r}")
+        goal = "" if options.goal is None else f" --goal {result['goal']!r}"
+        print(f"next: seads solve {options.run} --board {result['board']!r}{goal}")
     else:
         print(f"next: seads plan {options.run} --board BOARD")
     return result

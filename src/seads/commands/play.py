@@ -7,7 +7,7 @@ import os
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import tyro
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 class Options:
     """Whom to watch, and where to serve the page."""
 
-    run: tyro.conf.Positional[str | None] = None
+    run: Annotated[tyro.conf.Positional[str | None], tyro.conf.arg(metavar="[RUN]")] = None
     """Run directory or packaged agent; lightsout-jaco by default."""
     host: str = "127.0.0.1"
     """Address to listen on; anything else than loopback lets others play too."""

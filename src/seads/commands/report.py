@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import tyro
 
@@ -14,7 +14,7 @@ import tyro
 class Options:
     """Which runs to show, and where to write the page."""
 
-    runs: tyro.conf.Positional[tuple[str, ...]] = ()
+    runs: Annotated[tyro.conf.Positional[tuple[str, ...]], tyro.conf.arg(metavar="RUN ...")] = ()
     """Run directories, or names of agents that `seads agents` lists."""
     out: Path = Path("report.html")
     """The page; it needs no other file and no network."""

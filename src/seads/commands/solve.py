@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import tyro
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 class Options:
     """Which board to solve, and how."""
 
-    run: tyro.conf.Positional[str]
+    run: Annotated[tyro.conf.Positional[str], tyro.conf.arg(metavar="RUN")]
     """Run directory, or the name of an agent that `seads agents` lists."""
     depth: int | None = None
     """Draw a test board of this solution depth; by default the deepest the agent trained on."""

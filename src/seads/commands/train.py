@@ -17,7 +17,7 @@ from seads.errors import SeadsError
 class Options:
     """What to train, for how long, and where to."""
 
-    env: tyro.conf.Positional[str] = ""
+    env: Annotated[tyro.conf.Positional[str], tyro.conf.arg(metavar="[ENV]")] = ""
     """Environment: a name that `seads envs` lists, or module:factory for your own."""
     algo: Literal["seads", "vic", "sac", "hac"] = "seads"
     """Skills and a symbolic forward model; VIC's discriminator; or a baseline without skills."""

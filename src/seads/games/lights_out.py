@@ -158,8 +158,9 @@ class LightsOut(Game):
         check_values(board, self.num_fields, 2)
         solver = press_solver(self.size)
         if not solver.solvable(board[None])[0]:
+            shown = self.format(board).replace(" ", "").replace("\n", "/")
             raise SeadsError(
-                f"no presses solve the board {self.canonical(board)}: only one in "
+                f"no presses solve the board {shown}: only one in "
                 f"{2 ** len(solver.elimination.free)} of all {self.size}x{self.size} "
                 "LightsOut boards can be solved"
             )

@@ -151,20 +151,12 @@ def draw_failures(groups: Groups) -> Figure | None:
 def draw_planning_time(groups: Groups) -> Figure | None:
     """Median and quartiles of one plan's time, by depth."""
     tasks = evaluated_tasks(groups, replan=True) or evaluated_tasks(groups, replan=False)
-    if not tasks:
+    times = {name: _planning_times(seeds) for name, seeds in tasks.items()}
+    if not any(times.values()):  # nothing evaluated, or only baselines, which do not plan
         return None
     with figure(7.6, 3.8) as (drawn, axes):
         (one,) = axes.flat
-        for index, (name, seeds) in enumerate(tasks.items()):
-            rows = []
-            for depth in _depths(seeds):
-                times = [seed["depths"][str(depth)].get("planning_seconds") for seed in seeds]
-                found = [time for time in times if time is not None]
-                if found:
-                    quartiles = [
-                        np.median([t[key] for t in found]) for key in ("median", "q1", "q3")
-                    ]
-                    rows.append((depth, *quartiles))
+        for index, (name, rows) in enumerate(times.items()):
             if not rows:
                 continue
             depth_axis, median, low, high = np.array(rows).T
@@ -188,6 +180,20 @@ def draw_planning_time(groups: Groups) -> Figure | None:
         one.set_title("Planning time: median and quartiles")
         one.legend(loc="best")
         return drawn
+
+
+def _planning_times(seeds: Sequence[dict[str, Any]]) -> list[tuple[float, ...]]:
+    """Depth, median and quartiles of a plan's time, for each depth that was planned at."""
+    rows = []
+    for depth in _depths(seeds):
+        times = [seed["depths"][str(depth)].get("planning_seconds") for seed in seeds]
+        found = [time for time in times if time is not None]
+        if found:
+            quartiles = [
+                float(np.median([t[key] for t in found])) for key in ("median", "q1", "q3")
+            ]
+            rows.append((float(depth), *quartiles))
+    return rows
 
 
 def _depths(seeds: Sequence[dict[str, Any]]) -> list[int]:

@@ -45,15 +45,24 @@ def move_names(found: Plan, boards: Reader) -> list[str | None]:
 
 def plan_text(found: Plan, boards: Reader) -> str:
     """The plan, a line per skill; or why there is none."""
-    took = f"{found.seconds * 1000:.0f} ms" if found.seconds < 1 else f"{found.seconds:.1f} s"
+    took = duration(found.seconds)
     if not found.solved:
         return f"no plan after {took}: {found.status.value}"
+    if not found.skills:
+        return "plan: nothing to do, the start is the goal"
     lines = [f"plan: {_count(len(found), 'skill')}, found in {took} by {found.planner}"]
     for number, (skill, name) in enumerate(
         zip(found.skills, move_names(found, boards), strict=True), 1
     ):
         lines.append(f"  {number}. skill {skill}: {name or boards.move_name(None)}".rstrip(": "))
     return "\n".join(lines)
+
+
+def duration(seconds: float) -> str:
+    """A time in the unit that suits it."""
+    if seconds < 0.001:
+        return "less than 1 ms"
+    return f"{seconds * 1000:.0f} ms" if seconds < 1 else f"{seconds:.1f} s"
 
 
 def solution_text(execution: Execution, boards: Reader) -> str:
