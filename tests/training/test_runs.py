@@ -11,11 +11,13 @@ import numpy as np
 import pytest
 
 from seads.agent import load
+from seads.commands.train import Options, make_config
 from seads.errors import SeadsError
 from seads.training import resume, train
 from seads.training.config import TrainConfig, read_config
 from seads.training.loop import Trainer
 from seads.training.metrics import read_metrics
+from seads.training.run import card
 
 Make = Callable[..., TrainConfig]
 Compare = Callable[[Path, Path], None]
@@ -164,3 +166,19 @@ def test_the_learning_rate_falls_over_the_last_half(tiny_run: Make) -> None:
     config = tiny_run(learning_rate=4.0, learning_rate_end=1.0, env_steps=100)
     rates = [config.learning_rate(steps) for steps in (0, 50, 75, 100, 130)]
     assert rates == [4.0, 4.0, 2.5, 1.0, 1.0]
+
+
+def test_a_card_names_the_command_that_makes_the_run() -> None:
+    options = Options(
+        env="lightsout-cursor-2x2", seed=3, env_steps=5000, set=("alpha=0.2", "hidden=64,32")
+    )
+    config = make_config(options)
+    command = card(config)["command"]
+    assert command == (
+        "seads train lightsout-cursor-2x2 --preset default --seed 3 --env-steps 5000 "
+        "--set alpha=0.2 hidden=64,32"
+    )
+    baseline = make_config(Options(env="lightsout-cursor-2x2", algo="sac", env_steps=5000))
+    assert card(baseline)["command"] == (
+        "seads train lightsout-cursor-2x2 --algo sac --preset paper --seed 0 --env-steps 5000"
+    )

@@ -64,7 +64,9 @@ def run(options: Options) -> dict[str, Any]:
         with TrainingProgress(config) as progress:
             status = train(config, out, progress, options.wandb)
     if status == "finished":
-        print(f"next: seads evaluate {out}")
+        # nobody knows the moves of an environment of one's own: look at what was learned instead
+        own = ":" in config.env and config.agent.algorithm == "seads"
+        print(f"next: seads plan {out} --operators" if own else f"next: seads evaluate {out}")
     else:
         print(f"stopped; continue with: seads train --resume {out}")
     meta = json.loads((out / "meta.json").read_text())
@@ -90,8 +92,8 @@ def make_config(options: Options) -> Any:
     num_moves = env.spec.num_moves
     env.close()
     agent = settings.preset(name, manipulator, game, num_moves)
-    changes = settings.changes(pairs(options.set))
-    agent = dataclasses.replace(agent, **changes)
+    changed = settings.changes(pairs(options.set))
+    agent = dataclasses.replace(agent, **changed)
     if options.algo == "vic" and agent.algorithm != "vic":
         raise SeadsError(f"--algo vic contradicts --preset {name}; choose a preset vic…")
     if agent.num_skills == 0 and num_moves is None:
@@ -106,6 +108,7 @@ def make_config(options: Options) -> Any:
         agent=agent,
         env_options=env_options,
         preset=name,
+        changed=list(changed),
         seed=options.seed or 0,
         **schedule,
     )
@@ -120,7 +123,8 @@ def make_baseline_config(options: Options) -> Any:
 
     name = options.preset or "paper"
     agent = preset(options.algo, name, options.env)
-    agent = dataclasses.replace(agent, **changes(pairs(options.set), type(agent)))
+    changed = changes(pairs(options.set), type(agent))
+    agent = dataclasses.replace(agent, **changed)
     manipulator = "" if ":" in options.env else lookup(options.env).body
     schedule = {"coverage_every": 0, **BASELINE_SCHEDULES[options.algo].get(manipulator, {})}
     if options.env_steps is not None:
@@ -130,6 +134,7 @@ def make_baseline_config(options: Options) -> Any:
         agent=agent,
         env_options=pairs(options.env_set),
         preset=name,
+        changed=list(changed),
         seed=options.seed or 0,
         **schedule,
     )

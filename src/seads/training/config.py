@@ -27,6 +27,8 @@ class TrainConfig(Generic[Settings]):
     """Options of the manipulator, such as physics or observation."""
     preset: str = "default"
     """The preset that the agent's settings started from."""
+    changed: list[str] = field(default_factory=list)
+    """Names of the agent's settings that were given other values than the preset's."""
     seed: int = 0
     """The one seed of all random streams."""
     env_steps: int = 100_000

@@ -7,6 +7,7 @@ import hashlib
 import json
 import os
 import platform
+import shlex
 import signal
 import subprocess
 import time
@@ -135,16 +136,31 @@ def fingerprint(out: Path) -> str:
 
 def card(config: TrainConfig) -> dict[str, Any]:
     """What an agent's card says of its making."""
-    algorithm = config.agent.algorithm
-    command = f"seads train {config.env}" + (f" --algo {algorithm}" if algorithm != "seads" else "")
-    command += f" --preset {config.preset} --seed {config.seed} --env-steps {config.env_steps}"
     return {
-        "command": command,
+        "command": command_of(config),
         "preset": config.preset,
         "seed": config.seed,
         "commit": _commit(),
         "version": __version__,
     }
+
+
+def command_of(config: TrainConfig) -> str:
+    """The command line that makes such a run."""
+    algorithm = config.agent.algorithm
+    words = ["seads", "train", config.env, *(["--algo", algorithm] * (algorithm != "seads"))]
+    words += ["--preset", config.preset, "--seed", str(config.seed)]
+    words += ["--env-steps", str(config.env_steps)]
+    settings = {name: getattr(config.agent, name) for name in config.changed}
+    for option, values in (("--set", settings), ("--env-set", config.env_options)):
+        given = [f"{name}={_typed(value)}" for name, value in values.items()]
+        words += [option, *given] if given else []
+    return shlex.join(words)
+
+
+def _typed(value: Any) -> str:
+    """A value as one types it on the command line."""
+    return ",".join(map(str, value)) if isinstance(value, tuple | list) else str(value)
 
 
 @contextmanager
