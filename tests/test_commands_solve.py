@@ -259,7 +259,11 @@ def test_old_agents_know_no_costs(tmp_path: Path, refusal: Callable[..., str]) -
 
 
 def test_an_environment_without_a_game_takes_bits(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ask: Ask, refusal: Callable[..., str]
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    ask: Ask,
+    refusal: Callable[..., str],
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     source = """
         from seads.envs import make_env
@@ -284,3 +288,10 @@ def test_an_environment_without_a_game_takes_bits(
     assert "found 3 bits; a state has 4" in refusal("plan", "agent", "--board", "111")
     assert "nobody knows solution depths" in refusal("solve", "agent", "--depth", "2")
     assert "nobody knows boards" in refusal("evaluate", "agent", "--what", "tasks")
+    # what to run next is something that works there
+    for arguments, following in (
+        (["solve", "agent", "--goal", "0000"], "seads plan agent --operators"),
+        (["plan", "agent", "--operators"], "seads plan agent --board BOARD --goal BOARD"),
+    ):
+        assert cli.main(arguments) == 0
+        assert capsys.readouterr().out.splitlines()[-1] == f"next: {following}"

@@ -174,10 +174,12 @@ def test_an_own_environment_needs_a_number_of_skills(
 def test_an_own_environment_trains(own: Path, capsys: pytest.CaptureFixture[str]) -> None:
     arguments = [*TINY.split(), "--out", "run", "--env-steps", "300", "--json"]
     assert cli.main(["train", "own_point:make", *arguments]) == 0
-    result = json.loads(capsys.readouterr().out)
+    captured = capsys.readouterr()
+    result = json.loads(captured.out)
     assert result.keys() >= {"out", "status", "env", "env_steps"}
     assert (result["status"], result["env"]) == ("finished", "own_point:make")
     # nobody knows its moves, so there is no coverage to look at
+    assert "next: seads plan run --operators\n" in captured.err
     assert "coverage" not in (own / "run" / "metrics.jsonl").read_text()
 
 

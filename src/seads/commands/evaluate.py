@@ -233,7 +233,10 @@ def measure_coverage(agent: Any, options: Options) -> dict[str, Any]:
     with closing(make_env(agent.env, rows, split=options.split, **agent.env_options)) as env:
         agent.check_fits(env.spec)
         if env.spec.num_moves is None:
-            raise SeadsError(f"coverage needs to know the moves of {agent.env!r}, and nobody does")
+            raise SeadsError(
+                f"coverage needs to know the moves of {agent.env!r}, and nobody does; "
+                f"`seads plan {options.run} --operators` shows what its skills do"
+            )
         return coverage(
             env, agent.policy, agent.model, agent.num_skills, options.starts, options.seed
         )

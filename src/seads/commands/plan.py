@@ -70,7 +70,8 @@ def run(options: Options) -> dict[str, Any]:
         goal = "" if options.goal is None else f" --goal {result['goal']!r}"
         print(f"next: seads solve {options.run} --board {result['board']!r}{goal}")
     else:
-        print(f"next: seads plan {options.run} --board BOARD")
+        goal = " --goal BOARD" if boards.goal is None else ""
+        print(f"next: seads plan {options.run} --board BOARD{goal}")
     return result
 
 

@@ -91,7 +91,9 @@ def run(options: Options) -> dict[str, Any]:
     print(solution_text(execution, boards))
     if options.video is not None:
         print(f"video: {options.video}")
-    print(f"next: seads evaluate {options.run} --what tasks")
+    own = ":" in agent.env  # without boards of known depths to evaluate on
+    after = f"plan {options.run} --operators" if own else f"evaluate {options.run} --what tasks"
+    print(f"next: seads {after}")
     return {
         "env": agent.env,
         "solved": execution.solved,
