@@ -30,8 +30,10 @@ _ON_THE_MODEL = ("bfs", "dijkstra")
 _BY_LENGTH = ("bfs", "bidirectional")
 # How often a search over operators is repeated around transitions the model does not share.
 MAX_DETOURS = 20
-# Share of the time that may go into looking for a shorter plan with opaque skills.
+# How long a plan may wait for a look at whether opaque skills make a shorter one: a share of the
+# time there is, and seconds.
 OPAQUE_SHARE = 0.1
+OPAQUE_SECONDS = 0.5
 
 
 def plan(
@@ -232,7 +234,8 @@ def _shortened(
     from seads.planning.bfs import plan as breadth_first
 
     left = meter.remaining()
-    slice_of_time = replace(left, seconds=OPAQUE_SHARE * left.seconds)
+    seconds = min(OPAQUE_SHARE * left.seconds, OPAQUE_SECONDS)
+    slice_of_time = replace(left, seconds=seconds)
     shorter = breadth_first(start, goal, compiled, slice_of_time, max_length=len(found) - 1)
     expanded = found.expanded + shorter.expanded
     if shorter.solved and _first_difference(shorter, compiled) is None:
