@@ -100,9 +100,10 @@ def test_playing_on_does_not_grow_memory(server: PlayServer) -> None:
         for _ in range(3):
             play(page, BOARDS)
             counted.append(objects())
-        # a leak grows with every round; what others in this process come to keep does not
+        # a board's plan, moves and episodes are hundreds of objects, and a leak grows with every
+        # round; the test runner keeps one or two a board itself (the log it captures)
         grown = [after - before for before, after in itertools.pairwise(counted)]
-        assert min(grown) < BOARDS
+        assert min(grown) < 10 * BOARDS
         assert resident() - held < 20 * MEGABYTE
         assert viewer.received > sent  # someone looked on
     wait(lambda: not server.pages, "the page to be closed")
