@@ -11,7 +11,7 @@ import jax
 from seads.agent.card import CARD, check_fits, read_card, read_weights, write_agent
 from seads.agent.networks import SkillPolicy, make_policy
 from seads.agent.skill_model import Discriminator, ForwardModel, make_model
-from seads.envs.interface import EnvSpec
+from seads.envs.interface import EnvSpec, symbol_columns
 from seads.errors import SeadsError, unknown
 
 ALGORITHMS = ("seads", "vic")
@@ -37,8 +37,8 @@ class Architecture:
     @property
     def unseen(self) -> tuple[int, int]:
         """The inputs that the policy does not see."""
-        end = self.observation_size - 1
-        return (0, 0) if self.policy_sees_symbol else (end - self.num_bits, end)
+        symbol = symbol_columns(self.observation_size, self.num_bits)
+        return (0, 0) if self.policy_sees_symbol else symbol
 
 
 @dataclass(frozen=True)

@@ -20,6 +20,7 @@ from seads.agent.relabel import relabel
 from seads.agent.reward import clipped_posterior, skill_reward
 from seads.agent.settings import AgentSettings
 from seads.agent.skill_model import Discriminator, ForwardModel, make_model
+from seads.envs.interface import symbol_columns
 
 
 class LearnerState(eqx.Module):
@@ -55,17 +56,13 @@ class Shapes:
     num_bits: int
     num_skills: int
 
-    @property
-    def symbol(self) -> tuple[int, int]:
-        """Where the symbol begins and ends in an observation; the remaining time comes after it."""
-        return self.observation_size - 1 - self.num_bits, self.observation_size - 1
-
 
 def initial_state(shapes: Shapes, settings: AgentSettings, seed: int) -> LearnerState:
     """Fresh networks and optimisers."""
     k_policy, k_critics, k_model = jax.random.split(jax.random.key(seed), 3)
     inputs = shapes.observation_size + shapes.num_skills
-    unseen = (0, 0) if settings.policy_sees_symbol else shapes.symbol
+    symbol = symbol_columns(shapes.observation_size, shapes.num_bits)
+    unseen = (0, 0) if settings.policy_sees_symbol else symbol
     policy = make_policy(inputs, shapes.action_size, settings.hidden, k_policy, unseen)
     critics = make_critics(
         inputs,

@@ -33,6 +33,11 @@ class EnvSpec:
         return len(self.action_low)
 
 
+def symbol_columns(observation_size: int, num_bits: int) -> tuple[int, int]:
+    """Where the symbol begins and ends in an observation; the remaining time comes after it."""
+    return observation_size - 1 - num_bits, observation_size - 1
+
+
 @dataclass(frozen=True)
 class Step:
     """What one step brought, a row per environment; rows that were not stepped repeat themselves.

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from seads import __version__
+from seads.agent.settings import as_typed
 from seads.errors import SeadsError, unknown
 from seads.training.metrics import read_metrics
 
@@ -213,7 +214,7 @@ def group_runs(runs: Sequence[RunRecord]) -> dict[tuple[str, str], list[RunRecor
         differing = _differing([run.settings.get("agent", {}) for run in members])
         for run in members:
             found = run.settings.get("agent", {})
-            changes = [f"{key}={_short(found[key])}" for key in differing if key in found]
+            changes = [f"{key}={as_typed(found[key])}" for key in differing if key in found]
             groups.setdefault((env, ", ".join([name, *changes])), []).append(run)
     return groups
 
@@ -225,11 +226,6 @@ def _differing(settings: Sequence[dict[str, Any]]) -> list[str]:
         for name, value in one.items():
             values.setdefault(name, set()).add(json.dumps(value))
     return [name for name, found in values.items() if len(found) > 1]
-
-
-def _short(value: Any) -> str:
-    """A setting's value as one types it after --set."""
-    return ",".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
 def _check_version(path: Path, made_by: str) -> None:

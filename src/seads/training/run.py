@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 
 from seads import __version__
+from seads.agent.settings import as_typed
 from seads.errors import SeadsError
 from seads.training.algorithms import AnyProgress, AnyTrainer, make_trainer
 from seads.training.checkpoint import disk_full, newest_checkpoint, write_checkpoint
@@ -153,14 +154,9 @@ def command_of(config: TrainConfig) -> str:
     words += ["--env-steps", str(config.env_steps)]
     settings = {name: getattr(config.agent, name) for name in config.changed}
     for option, values in (("--set", settings), ("--env-set", config.env_options)):
-        given = [f"{name}={_typed(value)}" for name, value in values.items()]
+        given = [f"{name}={as_typed(value)}" for name, value in values.items()]
         words += [option, *given] if given else []
     return shlex.join(words)
-
-
-def _typed(value: Any) -> str:
-    """A value as one types it on the command line."""
-    return ",".join(map(str, value)) if isinstance(value, tuple | list) else str(value)
 
 
 @contextmanager
