@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import ClassVar, Protocol
+from typing import ClassVar
 
 import equinox as eqx
 import jax
@@ -13,32 +13,6 @@ from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
 
 from seads.agent.networks import MLP
 from seads.agent.optimisers import ADAM, MULTIPLICATIVE
-
-
-class SkillModel(Protocol):
-    """A trainable belief about which skill brought a board from z_0 to z_T."""
-
-    num_skills: int
-
-    @property
-    def optimiser(self) -> optax.GradientTransformation:
-        """What turns gradients of the loss into steps."""
-        ...
-
-    def evidence(
-        self, before: Bool[Array, "batch bits"], after: Bool[Array, "batch bits"]
-    ) -> tuple[Float[Array, "batch skills"], Float[Array, "batch"]]:
-        """log q(k | z_0, z_T) for every skill, and how novel the transition is."""
-        ...
-
-    def loss(
-        self,
-        before: Bool[Array, "batch bits"],
-        skills: Int[Array, "batch"],
-        after: Bool[Array, "batch bits"],
-    ) -> Float[Array, ""]:
-        """Mean negative log-likelihood over the batch."""
-        ...
 
 
 class ForwardModel(eqx.Module):
