@@ -41,7 +41,7 @@ lint: install
 
 # Each benchmark prints one JSON object.
 bench: install
-	@for benchmark in benchmarks/*.py; do $(BIN)/python "$$benchmark" || exit 1; done
+	@for name in envs learner planning; do $(BIN)/python benchmarks/$$name.py || exit 1; done
 
 # The site, in site/; a link that leads nowhere fails.
 docs: install

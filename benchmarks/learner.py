@@ -1,10 +1,13 @@
 """How fast the learner is, as ratios within one run; prints one JSON object, tables on stderr.
 
-sac      floating-point rate of soft actor-critic's updates against this machine's own float32
-         matrix multiplications of the same shapes, jitted or by numpy, whichever is faster
-epoch    an epoch on lightsout-cursor by its parts: collection, drawing batches (scoring and
-         relabelling), model updates, bookkeeping; their sum against soft actor-critic's time
-growth   the same parts and the peak memory for K = 25, 49, 81, 169 skills, and for Jaco
+sac        updates a second of the agent's soft actor-critic, and their floating-point rate against
+           this machine's own float32 matrix multiplications of the same shapes, jitted or by
+           numpy, whichever is faster
+baselines  the same for flat SAC and for both levels of HAC
+replay     memory of a full replay of a million transitions of the baselines
+epoch      an epoch on lightsout-cursor by its parts: collection, drawing batches (scoring and
+           relabelling), model updates, bookkeeping; their sum against soft actor-critic's time
+growth     the same parts and the peak memory for K = 25, 49, 81, 169 skills, and for Jaco
 
 The sides of a comparison take turns for several rounds and the median of the rounds' ratios
 counts, so that a busy machine slows both alike. Times are wall-clock and CPU (all threads).
@@ -18,9 +21,6 @@ import resource
 import statistics
 import subprocess
 import sys
-import time
-from collections.abc import Callable
-from itertools import pairwise
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -29,6 +29,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
+from against_matmul import Seconds, UpdateShape, against_matmul, ratio, take_turns
 
 from seads.agent import sac
 from seads.agent.learner import Batches, draw_batches, learn, scan, score
@@ -37,15 +38,19 @@ from seads.agent.optimisers import ADAM
 from seads.agent.relabel import relabel
 from seads.agent.reward import clipped_posterior
 from seads.agent.settings import preset
+from seads.baselines.flat_replay import FlatReplay
+from seads.baselines.learner import initial_flat, initial_hierarchy
+from seads.baselines.learner import learn as learn_baseline
+from seads.baselines.settings import HACSettings, SACSettings
+from seads.envs.interface import EnvSpec
 from seads.envs.registry import lookup
 from seads.jax_setup import prepare_jax
 from seads.training.checkpoint import write_checkpoint
 from seads.training.config import TrainConfig
 from seads.training.loop import Progress, Trainer
 
-OBSERVATION, ACTION, SKILLS, BATCH = 28, 3, 25, 128
-"""Sizes of lightsout-cursor."""
 UPDATES = 32
+"""In one scan."""
 GROWTH = (
     "lightsout-cursor",
     "lightsout-cursor-7x7",
@@ -54,134 +59,73 @@ GROWTH = (
     "lightsout-jaco",
 )
 
-Work = Callable[[], Any]
-Seconds = tuple[float, float]
-"""Wall-clock and CPU."""
-
-
-def take_turns(works: dict[str, Work], rounds: int) -> dict[str, list[Seconds]]:
-    """Time every piece of work once a round, after one round that is not counted."""
-    times: dict[str, list[Seconds]] = {name: [] for name in works}
-    for number in range(rounds + 1):
-        for name, work in works.items():
-            wall, cpu = time.perf_counter(), time.process_time()
-            jax.block_until_ready(work())
-            if number > 0:
-                times[name].append((time.perf_counter() - wall, time.process_time() - cpu))
-    return times
-
-
-def ratio(times: dict[str, list[Seconds]], above: str, below: str, which: int) -> float:
-    pairs = zip(times[above], times[below], strict=True)
-    return statistics.median(a[which] / b[which] for a, b in pairs)
-
 
 def milliseconds(times: list[Seconds]) -> dict[str, float]:
     wall, cpu = (1e3 * statistics.median(column) for column in zip(*times, strict=True))
     return {"wall_ms": round(wall, 3), "cpu_ms": round(cpu, 3)}
 
 
-def layer_flops(sizes: tuple[int, ...]) -> list[int]:
-    """Of one pass through each layer: a multiplication and an addition per weight and row."""
-    return [2 * BATCH * a * b for a, b in pairwise(sizes)]
-
-
-def update_flops(hidden: tuple[int, ...]) -> int:
-    """The matrix multiplications that one update cannot do without."""
-    inputs = OBSERVATION + SKILLS
-    policy = layer_flops((inputs, *hidden, 2 * ACTION))
-    critic = layer_flops((inputs + ACTION, *hidden, 1))
-    targets = sum(policy) + 2 * sum(critic)
-    # forward, gradient of the weights, gradient of every layer's input but the first's
-    critics = 2 * (sum(critic) + sum(critic) + sum(critic[1:]))
-    # the policy's own three passes; the critics forward and back to the actions
-    to_actions = sum(critic[1:]) + 2 * BATCH * ACTION * hidden[0]
-    improve = sum(policy) + sum(policy) + sum(policy[1:]) + 2 * (sum(critic) + to_actions)
-    return targets + critics + improve
-
-
-def sac_against_matmul(hidden: tuple[int, ...], rounds: int) -> dict[str, Any]:
-    """Updates in one jitted scan, as in training, beside a jitted scan of multiplications."""
-    k_policy, k_critics, k_data, k_matmul = jax.random.split(jax.random.key(0), 4)
-    inputs = OBSERVATION + SKILLS
+def agent_updates(hidden: tuple[int, ...], rounds: int) -> dict[str, Any]:
+    """The agent's updates at the sizes of lightsout-cursor."""
+    shape = UpdateShape(28 + 25, 2 * 3, 3, hidden, 128)
+    k_policy, k_critics, k_noise = jax.random.split(jax.random.key(0), 3)
     state = sac.make_state(
-        make_policy(inputs, ACTION, hidden, k_policy),
-        make_critics(inputs, ACTION, hidden, k_critics),
+        make_policy(shape.inputs, shape.actions, hidden, k_policy),
+        make_critics(shape.inputs, shape.actions, hidden, k_critics),
         ADAM,
     )
-    shape = (UPDATES, BATCH)
-    data = sac.Transitions(
-        jax.random.normal(k_data, (*shape, inputs)),
-        jnp.tanh(jax.random.normal(k_data, (*shape, ACTION))),
-        jnp.zeros(shape),
-        jax.random.normal(k_data, (*shape, inputs)),
-        jnp.full(shape, 0.99),
-    )
-    noise = jax.random.normal(k_data, (UPDATES, 2, BATCH, ACTION))
+    noise = jax.random.normal(k_noise, (UPDATES, 2, shape.batch, shape.actions))
 
     @eqx.filter_jit
-    def updates(state, data, noise):
-        def step(carry, x):
-            batch, noise = x
+    def learn(state: sac.SACState, data: sac.Transitions) -> sac.SACState:
+        def step(carry: sac.SACState, drawn: Any) -> Any:
+            batch, noise = drawn
             return sac.update(carry, batch, noise, ADAM, 3e-4, 0.1, 0.005)
 
         return scan(step, state, (data, noise))[0]
 
-    # orthogonal, so that repeated multiplication neither grows nor shrinks
-    weight, _ = jnp.linalg.qr(jax.random.normal(k_matmul, (hidden[0], hidden[0])))
-    start = jax.random.normal(k_matmul, (BATCH, hidden[0]))
+    return against_matmul(shape, learn, state, UPDATES, rounds)
 
-    @jax.jit
-    def multiplications(rows, weight):
-        """The three shapes of a dense layer: forward, back to its input, its weights' gradient."""
 
-        def step(carry, _):
-            rows, total = carry
-            forward = rows @ weight
-            return (forward @ weight.T, total + rows.T @ forward), None
-
-        return jax.lax.scan(step, (rows, jnp.zeros_like(weight)), None, 8 * UPDATES)[0]
-
-    plain_rows, plain_weight = np.array(start), np.array(weight)
-
-    def numpy_multiplications() -> None:
-        rows = plain_rows
-        for _ in range(8 * UPDATES):
-            forward = rows @ plain_weight
-            rows.T @ forward
-            rows = forward @ plain_weight.T
-
-    times = take_turns(
-        {
-            "sac": lambda: updates(state, data, noise),
-            "jitted_matmul": lambda: multiplications(start, weight),
-            "numpy_matmul": numpy_multiplications,
-        },
-        rounds,
-    )
-    multiplied = 8 * UPDATES * 3 * 2 * BATCH * hidden[0] ** 2
-    flops = {
-        "sac": UPDATES * update_flops(hidden),
-        "jitted_matmul": multiplied,
-        "numpy_matmul": multiplied,
+def baseline_updates(rounds: int) -> dict[str, dict[str, Any]]:
+    """Flat SAC's and both of HAC's levels' updates, at the paper's sizes on lightsout-cursor."""
+    env = EnvSpec("lightsout-cursor", 28, (-0.2, -0.2, -1.0), (0.2, 0.2, 1.0), 25, 10, 25)
+    flat, both = SACSettings(), HACSettings()
+    levels = initial_hierarchy(env, both, 0)
+    bits, act = env.num_bits, env.action_size
+    toward_goal = env.observation_size - 1 + bits
+    shapes = {
+        "sac": UpdateShape(env.observation_size, 2 * act, act, flat.hidden, flat.batch),
+        "hac_low": UpdateShape(toward_goal, 2 * act, act, both.hidden, both.batch),
+        "hac_high": UpdateShape(toward_goal, bits, bits, both.hidden, both.batch),
     }
+    states = {"sac": initial_flat(env, flat, 0), "hac_low": levels.low, "hac_high": levels.high}
+    key, rate = jax.random.key(0), jnp.float32(3e-4)
 
-    def share(which: int) -> float:
-        """The smaller share: that of the faster reference."""
-        references = ("jitted_matmul", "numpy_matmul")
-        return min(
-            flops["sac"] / multiplied * ratio(times, name, "sac", which) for name in references
-        )
+    def learn(state: sac.SACState, data: sac.Transitions) -> Any:
+        return learn_baseline(state, data, key, rate, 0.1, 0.005)[0]
 
     return {
-        "flops_per_update": update_flops(hidden),
-        "update_ms": round(1e3 * statistics.median(w for w, _ in times["sac"]) / UPDATES, 3),
-        **{
-            f"{name}_gflops": round(flops[name] / 1e9 / statistics.median(w for w, _ in spent), 1)
-            for name, spent in times.items()
-        },
-        "share_of_matmul_rate": round(share(0), 3),
-        "share_of_matmul_rate_cpu": round(share(1), 3),
+        name: against_matmul(shape, learn, states[name], UPDATES // 4, rounds)
+        for name, shape in shapes.items()
+    }
+
+
+def full_replay(rounds: int) -> dict[str, float]:
+    """A million transitions of the largest observation: memory, and drawing a batch of 256."""
+    env = EnvSpec("tileswap-jaco", 42 + 81 + 1, (-1.0,) * 9, (1.0,) * 9, 81, 50, 12)
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    replay = FlatReplay(env, 1_000_000, 100)
+    rng = np.random.default_rng(0)
+    observations = rng.random((100, env.observation_size), np.float32)
+    actions = rng.random((100, env.action_size), np.float32)
+    for _ in range(10_001):
+        replay.append(observations, actions, np.zeros(100, np.float32), np.zeros(100, bool))
+    after = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    times = take_turns({"draw": lambda: replay.sample(256, 0.99, rng)}, 10 * rounds)
+    return {
+        "megabytes": round((after - before) / 1024, 1),
+        "draw_batch_ms": milliseconds(times["draw"])["wall_ms"],
     }
 
 
@@ -298,9 +242,11 @@ def main() -> None:
     report = {
         "devices": [str(device) for device in jax.devices()],
         "sac": {
-            "2x256": sac_against_matmul((256, 256), options.rounds),
-            "2x512": sac_against_matmul((512, 512), options.rounds),
+            "2x256": agent_updates((256, 256), options.rounds),
+            "2x512": agent_updates((512, 512), options.rounds),
         },
+        "baselines": baseline_updates(options.rounds),
+        "replay": full_replay(options.rounds),
         "targets": {"share_of_matmul_rate": 0.5, "not_sac_over_sac": 0.6, "jaco_memory_mb": 2048},
         "epoch": growth["lightsout-cursor"],
         "growth": growth,
