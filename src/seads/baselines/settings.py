@@ -10,39 +10,58 @@ from seads.errors import demand, unknown
 
 
 @dataclass(frozen=True)
-class SACSettings:
+class BaselineSettings:
+    """What soft actor-critic on replayed transitions needs, in either baseline."""
+
+    algorithm: str
+    """The baseline that these settings are of."""
+    hidden: tuple[int, ...] = (512, 512, 512)
+    """Hidden layers of policy and critics (on both levels of HAC)."""
+    gamma: float = 0.99
+    """Discount a step, or an action of a level."""
+    tau: float = 0.005
+    """How far the target critics move to the critics an update."""
+    learning_rate: float = 3e-4
+    """Adam's rate for policies and critics."""
+    learning_rate_end: float = 3e-4
+    """The rate at the end of the run; falls linearly over the last half."""
+    updates: float = 1.0
+    """Updates an epoch (N), of each level; 0.5 updates in every second epoch."""
+    batch: int = 256
+    """Transitions an update."""
+    replay_transitions: int = 1_000_000
+    """Newest transitions that are kept, of each level."""
+    warmup_transitions: int = 1_000
+    """Updates start once this many transitions are stored (by the low level)."""
+
+    def __post_init__(self) -> None:
+        sizes = self.hidden
+        good = len(sizes) >= 1 and all(size >= 1 for size in sizes)
+        demand(self, good, "hidden", "one or more positive sizes")
+        for name in ("learning_rate", "learning_rate_end", "updates"):
+            demand(self, getattr(self, name) > 0, name, "above 0")
+        demand(self, 0 <= self.gamma <= 1, "gamma", "0 to 1")
+        demand(self, 0 < self.tau <= 1, "tau", "above 0, up to 1")
+        demand(self, self.batch >= 1, "batch", "1 or more")
+
+
+@dataclass(frozen=True)
+class SACSettings(BaselineSettings):
     """All that shapes what flat soft actor-critic learns; the paper's values (S.9)."""
 
     algorithm: str = "sac"
     """sac."""
-    hidden: tuple[int, ...] = (512, 512, 512)
-    """Hidden layers of policy and critics."""
     alpha: float = 0.1
     """Entropy weight, for densities in the units of the environment's actions."""
-    gamma: float = 0.99
-    """Discount a step."""
-    tau: float = 0.005
-    """How far the target critics move to the critics an update."""
-    learning_rate: float = 3e-4
-    """Adam's rate for policy and critics."""
-    learning_rate_end: float = 3e-4
-    """The rate at the end of the run; falls linearly over the last half."""
-    updates: float = 1.0
-    """Updates an epoch (N); 0.5 updates in every second epoch."""
-    batch: int = 256
-    """Transitions an update."""
-    replay_transitions: int = 1_000_000
-    """Newest transitions that are kept."""
-    warmup_transitions: int = 1_000
-    """Updates start once this many transitions are stored."""
     num_envs: int = 1
     """Environments that run side by side."""
     steps_per_env: int = 8
     """Steps an epoch in each environment."""
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         demand(self, self.algorithm == "sac", "algorithm", "sac")
-        _check_shared(self, ("alpha",))
+        demand(self, self.alpha >= 0, "alpha", "0 or more")
         for name in ("num_envs", "steps_per_env"):
             demand(self, getattr(self, name) >= 1, name, "1 or more")
         demand(
@@ -61,27 +80,19 @@ class SACSettings:
 
 
 @dataclass(frozen=True)
-class HACSettings:
+class HACSettings(BaselineSettings):
     """All that shapes what Hierarchical Actor-Critic learns on its two levels (S.10)."""
 
     algorithm: str = "hac"
     """hac."""
     hidden: tuple[int, ...] = (512, 512)
-    """Hidden layers of policy and critics on both levels."""
+    updates: float = 64.0
     alpha_low: float = 0.1
     """Entropy weight of the low level, for densities in the units of the actions."""
     alpha_high: float = 0.001
     """Entropy weight of the high level, for densities of the relaxed subgoals."""
     temperature: float = 0.1
     """Temperature of the relaxed Bernoulli distribution over subgoals (the paper's tau)."""
-    gamma: float = 0.99
-    """Discount an action of a level."""
-    tau: float = 0.005
-    """How far the target critics move to the critics an update."""
-    learning_rate: float = 3e-4
-    """Adam's rate for policies and critics."""
-    learning_rate_end: float = 3e-4
-    """The rate at the end of the run; falls linearly over the last half."""
     horizon_low: int = 10
     """Steps in which the low level may reach a subgoal."""
     horizon_high: int = 10
@@ -90,20 +101,14 @@ class HACSettings:
     """Share of the subgoals that are tested: the low level does not explore."""
     hindsight_goals: int = 3
     """Copies of a transition with a goal that was reached later, for each one without."""
-    updates: float = 64.0
-    """Updates of each level an epoch."""
-    batch: int = 256
-    """Transitions an update."""
-    replay_transitions: int = 1_000_000
-    """Newest steps of each level that are kept."""
-    warmup_transitions: int = 1_000
-    """Updates start once the low level has stored this many steps."""
     episodes_per_epoch: int = 16
     """Boards played an epoch, each in its own environment."""
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         demand(self, self.algorithm == "hac", "algorithm", "hac")
-        _check_shared(self, ("alpha_low", "alpha_high"))
+        for name in ("alpha_low", "alpha_high"):
+            demand(self, getattr(self, name) >= 0, name, "0 or more")
         demand(self, self.temperature > 0, "temperature", "above 0")
         for name in ("horizon_low", "horizon_high", "episodes_per_epoch"):
             demand(self, getattr(self, name) >= 1, name, "1 or more")
@@ -125,19 +130,6 @@ class HACSettings:
 
 
 Settings = SACSettings | HACSettings
-
-
-def _check_shared(settings: Settings, alphas: tuple[str, ...]) -> None:
-    sizes = settings.hidden
-    good = len(sizes) >= 1 and all(size >= 1 for size in sizes)
-    demand(settings, good, "hidden", "one or more positive sizes")
-    for name in alphas:
-        demand(settings, getattr(settings, name) >= 0, name, "0 or more")
-    for name in ("learning_rate", "learning_rate_end", "updates"):
-        demand(settings, getattr(settings, name) > 0, name, "above 0")
-    demand(settings, 0 <= settings.gamma <= 1, "gamma", "0 to 1")
-    demand(settings, 0 < settings.tau <= 1, "tau", "above 0, up to 1")
-    demand(settings, settings.batch >= 1, "batch", "1 or more")
 
 
 def updates_due(updates: float, epoch: int) -> int:
