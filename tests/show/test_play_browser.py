@@ -78,6 +78,27 @@ def press(browser: Any, label: str) -> None:
     assert pressed, f"no button {label!r} on the page"
 
 
+def choose(browser: Any, label: str, value: str) -> None:
+    """Pick from a dropdown: open it with a click, and click what it then offers."""
+    opened = browser.execute_script(
+        "const l = [...document.querySelectorAll('label')].find("
+        "l => l.innerText.trim() === arguments[0]); if (!l) return false;"
+        "const box = document.getElementById(l.htmlFor);"
+        "box.scrollIntoView({block: 'center'}); box.click(); return true;",  # else it stays shut
+        label,
+    )
+    assert opened, f"no dropdown {label!r} on the page"
+    wait(
+        lambda: browser.execute_script(
+            "const o = [...document.querySelectorAll('[role=option]')].find("
+            "o => o.offsetParent && o.innerText.trim() === arguments[0]);"
+            "if (o) o.click(); return !!o;",
+            value,
+        ),
+        f"{value!r} among what {label!r} offers",
+    )
+
+
 def test_set_a_board_and_solve_it(server: PlayServer, browser: Any) -> None:
     from selenium.webdriver.common.action_chains import ActionChains
     from selenium.webdriver.common.by import By
@@ -103,6 +124,71 @@ def test_set_a_board_and_solve_it(server: PlayServer, browser: Any) -> None:
     SCREENSHOTS.mkdir(parents=True, exist_ok=True)
     browser.save_screenshot(str(SCREENSHOTS / "play.png"))
     assert (SCREENSHOTS / "play.png").stat().st_size > 10_000
+
+
+def test_the_controls_do_what_they_say(server: PlayServer, browser: Any) -> None:
+    """Another planner, another speed, a pause, a disturbance and another agent, all by hand."""
+    if not browser.current_url.startswith(server.address):
+        browser.get(server.address)
+    wait(lambda: read(browser, "seads-facts"), "the page")
+    page: Any = next(iter(server.pages.values()))
+
+    press(browser, "New")
+    wait(lambda: read(browser, "seads-status") == "ready", "a board")
+    for planner in ("astar", "bfs"):  # a plan that was there is made anew
+        choose(browser, "Planner", planner)
+        wait(
+            lambda name=planner: read(browser, "seads-message").endswith(f" by {name}"),
+            f"a plan by {planner}",
+        )
+
+    choose(browser, "Speed", "0.25×")
+    wait(lambda: page.speed == 0.25, "the slow speed")
+    press(browser, "Solve")
+    wait(lambda: page.session.env_steps > 0, "the first step")
+    press(browser, "Pause")
+    wait(lambda: read(browser, "seads-status") == "paused", "the pause")
+    board, steps = page.session.symbol, page.session.env_steps
+    press(browser, "Disturb")
+    wait(lambda: (page.session.symbol != board).any(), "the disturbance")
+    wait(lambda: "someone changed" in read(browser, "seads-notice"), "word of the disturbance")
+    assert page.session.env_steps <= steps + 1, "it went on while paused"  # the step it was in
+
+    press(browser, "Go on")
+    choose(browser, "Speed", "as fast as possible")
+    wait(lambda: read(browser, "seads-status") == "solved", "the solution in spite of it")
+    assert "planning again" in "".join(page.session.log)
+
+    press(browser, "Reset")
+    wait(lambda: read(browser, "seads-status") == "ready", "the board again")
+    choose(browser, "Agent", "tileswap-cursor")
+    wait(lambda: "tileswap-cursor" in read(browser, "seads-facts"), "the other agent")
+    assert page.session.agent.env == "tileswap-cursor"
+    assert "by bfs" in read(browser, "seads-message"), "the planner chosen before still plans"
+    press(browser, "Solve")
+    wait(lambda: read(browser, "seads-status") == "solved", "its solution")
+    browser.save_screenshot(str(SCREENSHOTS / "tileswap.png"))
+
+
+def test_the_speed_is_the_speed(server: PlayServer, browser: Any) -> None:
+    if not browser.current_url.startswith(server.address):
+        browser.get(server.address)
+    wait(lambda: read(browser, "seads-facts"), "the page")
+    page: Any = next(iter(server.pages.values()))
+    seconds = {}
+    for speed in ("1×", "as fast as possible"):
+        choose(browser, "Speed", speed)
+        wait(lambda s=speed: page.speed == (1.0 if s == "1×" else 0.0), f"speed {speed}")
+        press(browser, "New")
+        wait(lambda: read(browser, "seads-status") == "ready", "a board")
+        press(browser, "Solve")
+        wait(lambda: page.session.env_steps > 0 or page.session.solved, "the first step")
+        began, before = time.monotonic(), page.session.env_steps
+        wait(lambda: page.session.solved, "the solution")
+        seconds[speed] = (time.monotonic() - began) / (page.session.env_steps - before + 1)
+    # the first at four steps a second; a busy machine is late, but never early
+    assert seconds["1×"] > 0.15
+    assert seconds["as fast as possible"] < seconds["1×"]
 
 
 def test_nothing_is_fetched_from_outside(server: PlayServer, browser: Any) -> None:

@@ -85,7 +85,11 @@ def main() -> None:
     parser.add_argument("directory", type=Path)
     parser.add_argument("--depth", type=int, default=3, help="moves that the boards need")
     options = parser.parse_args()
-    if not write_gallery(options.directory, options.depth):
+    try:
+        written = write_gallery(options.directory, options.depth)
+    except SeadsError as error:  # what a user can mend needs no traceback
+        raise SystemExit(f"gallery: {error}") from None
+    if not written:
         print("no trained agents come with this installation; nothing was drawn")
 
 

@@ -29,7 +29,7 @@ SOLVE_COLOUR = (0, 121, 90)
 NEXT, PAUSE, GO_ON, DISTURB = "Next skill", "Pause", "Go on", "Disturb"
 RUN_BUTTONS = (NEXT, PAUSE, DISTURB)
 RUN_HINT = "Run one skill of the plan and stop; pause; a random move on the board, while it works"
-NEW, EMPTY, RESET = "New", "Empty", "Reset"
+NEW, EMPTY, IN_ORDER, RESET = "New", "Empty", "In order", "Reset"
 BOARD_BUTTONS = (NEW, EMPTY, RESET)
 BOARD_HINT = (
     "A random board of this depth; the solved board, to set up your own; the last one again"
@@ -91,7 +91,7 @@ class Page:
         self._plan = gui.add_html(plan_html([]))
         with gui.add_folder("Board"):
             self._depth = gui.add_slider("Depth", 1, 5, 1, 5, hint="Moves that a solution needs")
-            boards = gui.add_button_group("Set up", BOARD_BUTTONS, hint=BOARD_HINT)
+            self._boards = gui.add_button_group("Set up", BOARD_BUTTONS, hint=BOARD_HINT)
             self._click = gui.add_dropdown("A click", CLICKS, initial_value=SWITCH)
             self._text = gui.add_text("Type", "", hint="Rows such as .#... or 102; Enter to use it")
         with gui.add_folder("Agent and planner"):
@@ -109,12 +109,10 @@ class Page:
 
         solve.on_click(lambda _: self._go(lambda s: s.solve()))
         self._run.on_click(lambda event: self._pressed_run(event.target.value))
-        boards.on_click(lambda event: self._pressed_board(event.target.value))
+        self._boards.on_click(lambda event: self._pressed_board(event.target.value))
         by_hand.on_click(lambda _: self._go(lambda s: s.run_skill(int(self._skill.value))))
         self._agent.on_update(lambda _: self._change_agent())
-        self._planner_choice.on_update(
-            lambda _: self._do(lambda s: s.choose_planner(self._planner_choice.value))
-        )
+        self._planner_choice.on_update(lambda _: self._choose_planner())
         self._replan.on_update(
             lambda _: self._do(lambda s: setattr(s, "replan", self._replan.value))
         )
@@ -132,10 +130,10 @@ class Page:
     def _pressed_board(self, button: str) -> None:
         if button == NEW:
             self._do(lambda s: s.draw(int(self._depth.value)))
-        elif button == EMPTY:
-            self._do(lambda s: s.clear())
-        else:
+        elif button == RESET:
             self._do(lambda s: s.reset())
+        else:
+            self._do(lambda s: s.clear())
 
     def _go(self, action: Callable[[PlaySession], None]) -> None:
         """Do something that makes the agent move, so a pause is over."""
@@ -147,6 +145,7 @@ class Page:
         with self._lock:
             session = self._session
             if session is None:
+                self._wake.set()  # an agent that could not be opened may be now
                 return
             try:
                 action(session)
@@ -162,7 +161,15 @@ class Page:
         if paused is not self._paused:
             self._paused = paused
             self._run.options = (NEXT, GO_ON if paused else PAUSE, DISTURB)
+            with self._lock:
+                self._tell()
         self._wake.set()
+
+    def _choose_planner(self) -> None:
+        self._do(lambda s: s.choose_planner(self._planner_choice.value))
+        with self._lock:
+            if self._session is not None:  # what the page names is what plans
+                self._planner_choice.value = self._session.planner
 
     def _set_speed(self, text: str) -> None:
         self.speed = float(text[:-1]) if text.endswith("×") else 0.0
@@ -244,6 +251,7 @@ class Page:
             self._skill.max, self._skill.value = session.agent.num_skills - 1, 0
             lights = isinstance(session.game, LightsOut)
             self._click.visible = lights
+            self._boards.options = (NEW, EMPTY if lights else IN_ORDER, RESET)
             self._help.content = help_html("fields" if lights else "two chips to exchange them")
             self._last_pose = None
             self._session, self._scene = session, scene
@@ -283,8 +291,15 @@ class Page:
             scene.update(pose, self._picked)
             scene.show_plan(session.plan_left)
         self._last_pose = session.env.manipulator.pose(0)
+        self._tell()
+
+    def _tell(self) -> None:
+        """Bring the words up to date."""
+        session = self._session
+        if session is None:
+            return
         for element, text in (
-            (self._told, session_html(session)),
+            (self._told, session_html(session, self._paused)),
             (self._plan, plan_html(session.plan_left)),
             (self._log, log_html(session.log)),
         ):

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
-import mujoco
 import numpy as np
 from jaxtyping import Float
 
@@ -13,6 +12,9 @@ from seads.envs.embedding import EmbeddedEnv
 from seads.envs.render_board import OFF, ON
 from seads.games import LightsOut
 from seads.show.play_moves import PlannedMove
+
+if TYPE_CHECKING:
+    import mujoco
 
 Colour = tuple[int, int, int]
 Click = Callable[[int], None]
@@ -36,7 +38,7 @@ FINGERS: Colour = (117, 138, 168)
 CAMERAS: dict[str, tuple[float, float, float]] = {
     "cursor": (0.0, -0.34, 0.5),
     "reacher": (0.0, -0.4, 0.62),
-    "jaco": (-0.25, -0.66, 0.62),
+    "jaco": (-0.27, -0.74, 0.7),
 }
 """From the front: the base behind the board, row 0 at the top; an arm needs room above it."""
 LOOK_AT: dict[str, tuple[float, float, float]] = {
@@ -65,8 +67,9 @@ class PlayScene:
         self._extent = extent
         self._add_table()
         self._fields = [self._add_field(field, clicked) for field in range(env.game.num_fields)]
-        self._labels: list[Any] = []
-        self._chips: list[Any] = []
+        self._labels: dict[int, Any] = {}
+        lights = isinstance(env.game, LightsOut)
+        self._chips = [] if lights else [self._add_chip(one) for one in range(env.game.num_fields)]
         self._shown: tuple[bytes, int | None] | None = None
         self._body: BodyView = BODIES[env.manipulator.name](scene, env, self.world)
         self._plan: tuple[PlannedMove, ...] = ()
@@ -92,28 +95,25 @@ class PlayScene:
             return
         for field, handle in enumerate(self._fields):
             handle.color = PICKED if field == picked else OFF
-        self._show_chips(board)
+        for field, chip in enumerate(board):
+            self._chips[chip].position = (*self.world(self._middle(field)), self._top(field))
 
     def show_plan(self, moves: Sequence[PlannedMove]) -> None:
         """Number the places that the plan will touch, in order."""
         if tuple(moves) == self._plan:
             return
         self._plan = tuple(moves)
-        for label in self._labels:
-            label.remove()
         numbers: dict[int, list[str]] = {}
         write = str if isinstance(self._env.game, LightsOut) else ordinal  # chips have numbers too
         for number, one in enumerate(moves, 1):
             if one.move is not None:
                 numbers.setdefault(one.move, []).append(write(number))
-        self._labels = []
         for move, texts in numbers.items():
-            x, y = self.world(self._env.game.point_of(move))
-            place = (x, y, self._top(self._nearest_field(move)) + 0.012)
-            label = self._scene.add_label(
-                f"/plan/{move}", ", ".join(texts), position=place, anchor="center-center"
-            )
-            self._labels.append(label)
+            if move not in self._labels:
+                self._labels[move] = self._add_label(move)
+            self._labels[move].text = ", ".join(texts)
+        for move, label in self._labels.items():
+            label.visible = move in numbers
         self._mark(moves[0].move if moves else None)
 
     def _mark(self, move: int | None) -> None:
@@ -137,25 +137,27 @@ class PlayScene:
             cast_shadow=False,
         )
 
-    def _show_chips(self, board: np.ndarray) -> None:
-        for handle in self._chips:
-            handle.remove()
-        self._chips = []
-        size = self._env.game.size
-        radius = 0.27 * 2 * self._extent / size
-        for field, chip in enumerate(board):
-            x, y = self.world(self._middle(field))
-            top = self._top(field)
-            disc = self._scene.add_cylinder(
-                f"/board/chips/{chip}", radius, 0.006, CHIP, position=(x, y, top + 0.003)
+    def _add_label(self, move: int) -> Any:
+        """Made once and changed from then on: one that is made anew is gone for a moment."""
+        x, y = self.world(self._env.game.point_of(move))
+        place = (x, y, self._top(self._nearest_field(move)) + 0.012)
+        return self._scene.add_label(
+            f"/plan/{move}", "", position=place, anchor="center-center", visible=False
+        )
+
+    def _add_chip(self, chip: int) -> Any:
+        """A white disc with a dark rim and a number; where it lies is for `update` to say."""
+        name = f"/board/chips/{chip}"
+        radius = 0.27 * 2 * self._extent / self._env.game.size
+        frame = self._scene.add_frame(name, show_axes=False)
+        for part, wide, high, colour in (("rim", 1.1, 0.006, TIP), ("disc", 1.0, 0.0065, CHIP)):
+            self._scene.add_cylinder(
+                f"{name}/{part}", wide * radius, high, colour, position=(0.0, 0.0, high / 2)
             )
-            text = self._scene.add_label(
-                f"/board/chips/{chip}/number",
-                str(chip),
-                position=(0.0, 0.0, 0.006),
-                anchor="center-center",
-            )
-            self._chips += [text, disc]
+        self._scene.add_label(
+            f"{name}/number", str(chip), position=(0.0, 0.0, 0.009), anchor="center-center"
+        )
+        return frame
 
     def _add_table(self) -> None:
         width = 2 * self._extent + 0.06
@@ -269,9 +271,12 @@ class JacoView:
     """The arm and hand, a mesh for each geom, moved by MuJoCo's kinematics."""
 
     def __init__(self, scene: Any, env: EmbeddedEnv, world: Callable[..., Any]) -> None:
+        import mujoco
+
         arm: Any = env.manipulator
         self._model: mujoco.MjModel = arm.model
         self._data = mujoco.MjData(self._model)
+        self._kinematics = mujoco.mj_kinematics
         self._frames: dict[int, Any] = {}
         for body, name, vertices, faces, colour in arm_meshes(env.spec.name, self._model):
             if body not in self._frames:
@@ -280,7 +285,7 @@ class JacoView:
 
     def place(self, pose: Float[np.ndarray, "joints"], touching: bool) -> None:
         self._data.qpos[:] = pose
-        mujoco.mj_kinematics(self._model, self._data)
+        self._kinematics(self._model, self._data)
         for body, frame in self._frames.items():
             frame.position = self._data.xpos[body]
             frame.wxyz = self._data.xquat[body]

@@ -79,7 +79,7 @@ class PlaySession:
         self.mode, self.status, self.message = Mode.STOPPED, Status.READY, ""
         self.notice = ""
         """What went against the plan, until something goes as planned again."""
-        self.choose_planner(planner)
+        self._use_planner(planner)
         made = make_env(agent.env, 1, split="test", **agent.env_options)
         if not isinstance(made, EmbeddedEnv):
             raise SeadsError(f"play cannot show {agent.env!r}")
@@ -179,13 +179,12 @@ class PlaySession:
         self._play(int(rng.integers(self.game.num_moves)))
 
     def choose_planner(self, planner: str) -> None:
-        """Plan with another planner from now on."""
-        if planner not in self._solvers:
-            low, high = self.depths
-            depths = range(low, high + 1)
-            boards = draw_tasks(self.game, depths, BOARDS_TO_COMPILE, "test", self._seed)[1]
-            self._solvers[planner] = Solver(self.agent, boards, Solving(planner=planner))
-        self.planner = planner
+        """Plan with another planner from now on; a plan that is being carried out is kept."""
+        if planner == self.planner:
+            return
+        self._use_planner(planner)
+        if not self.busy and self.status is not Status.SOLVED:
+            self._forget()
 
     # Working ---------------------------------------------------------------------------
 
@@ -207,9 +206,12 @@ class PlaySession:
             return self._stop(Status.FAILED, why)
         self._pending = planned_moves(self.reader, found)
         self._limit = self._limit or self.skills_run + skill_limit(len(found))
-        took = found.seconds * 1000
         count = f"{len(found)} skill{'' if len(found) == 1 else 's'}"
-        self.message = f"plan: {count}, found in {took:.0f} ms by {found.planner}"
+        slow = found.seconds >= 1
+        took = f"{found.seconds:.1f} s" if slow else f"{found.seconds * 1000:.0f} ms"
+        self.message = f"plan: {count}, found in {took} by {found.planner}"
+        if self.planner not in ("auto", found.planner):
+            self.message += f", because {self.planner} does not fit this agent's model"
         self.log.append(self.message)
         self.status = Status.READY if not self.busy else Status.WORKING
         return True
@@ -268,6 +270,14 @@ class PlaySession:
         self.env.close()
 
     # ------------------------------------------------------------------------------------
+
+    def _use_planner(self, planner: str) -> None:
+        if planner not in self._solvers:
+            low, high = self.depths
+            depths = range(low, high + 1)
+            boards = draw_tasks(self.game, depths, BOARDS_TO_COMPILE, "test", self._seed)[1]
+            self._solvers[planner] = Solver(self.agent, boards, Solving(planner=planner))
+        self.planner = planner
 
     def _begin(self, symbol: Bool[np.ndarray, "bits"]) -> None:
         self._start = symbol.copy()

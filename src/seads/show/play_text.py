@@ -16,12 +16,17 @@ STATUS_COLOURS = {
     Status.FAILED: "#b34700",
 }
 WARNING = "#b34700"
+PAUSED = "paused"
 LOG_LINES = 6
 PLAN_LINES = 8
 
 
-def status_html(status: Status, message: str, notice: str = "", facts: str = "") -> str:
+def status_html(
+    status: Status, message: str, notice: str = "", facts: str = "", paused: bool = False
+) -> str:
     """What goes on now, in colour; what went wrong last; and the counts."""
+    word = PAUSED if paused else status.value
+    colour = STATUS_COLOURS[Status.READY if paused else status]
     warned = (
         f'<div id="seads-notice" style="color:{WARNING};font-weight:600;margin:.2em 0">'
         f"{html.escape(notice)}</div>"
@@ -31,20 +36,21 @@ def status_html(status: Status, message: str, notice: str = "", facts: str = "")
     return (
         '<div style="padding:.6em .7em .3em">'
         f'<div id="seads-status" data-status="{status.name.lower()}" style="color:white;'
-        f"background:{STATUS_COLOURS[status]};border-radius:.4em;padding:.3em .6em;"
-        f'font-weight:600">{html.escape(status.value)}</div>'
+        f"background:{colour};border-radius:.4em;padding:.3em .6em;"
+        f'font-weight:600">{html.escape(word)}</div>'
         f'<div id="seads-message" style="margin:.5em 0 .2em">{html.escape(message)}</div>'
         f'{warned}<div id="seads-facts" style="font-size:.8em;opacity:.7">'
         f"{html.escape(facts)}</div></div>"
     )
 
 
-def session_html(session: PlaySession) -> str:
-    """The status of a game."""
+def session_html(session: PlaySession, paused: bool = False) -> str:
+    """The status of a game; only a busy one can be paused."""
     skills = f"{session.skills_run} skill{'' if session.skills_run == 1 else 's'} run"
     steps = f"{session.env_steps} step{'' if session.env_steps == 1 else 's'}"
     facts = f"{session.agent.env} · {skills} · {steps}"
-    return status_html(session.status, session.message, session.notice, facts)
+    held = paused and session.busy
+    return status_html(session.status, session.message, session.notice, facts, held)
 
 
 def plan_html(moves: Sequence[PlannedMove]) -> str:

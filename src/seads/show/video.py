@@ -12,6 +12,7 @@ from jaxtyping import Bool, Float32
 
 from seads.envs.embedding import EmbeddedEnv
 from seads.envs.interface import BatchedEnv, EnvSpec, Step
+from seads.errors import SeadsError
 
 FRAMES_PER_SECOND = 12
 WIDTH, HEIGHT = 640, 480
@@ -36,10 +37,16 @@ class Film:
 
     def __enter__(self) -> Film:
         import imageio.v2 as imageio
-        import imageio_ffmpeg  # type: ignore[import-untyped]  # noqa: F401  imageio needs it for mp4
+        from imageio_ffmpeg import get_ffmpeg_exe  # type: ignore[import-untyped]
 
         from seads.envs.render import Renderer
 
+        try:
+            get_ffmpeg_exe()
+        except RuntimeError:
+            raise SeadsError(
+                "there is no ffmpeg to write the video with; apt-get install ffmpeg"
+            ) from None
         self._renderer = Renderer(cast(EmbeddedEnv, self._env), *self._size)
         self._path.parent.mkdir(parents=True, exist_ok=True)
         self._writer = imageio.get_writer(
@@ -53,7 +60,7 @@ class Film:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        if self.frames:
+        if self.frames and kind is None:
             self._shoot(PAUSE_FRAMES)
         self._writer.close()
         self._renderer.close()
