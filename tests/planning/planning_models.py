@@ -127,3 +127,32 @@ def shortest(model: SymbolicModel, start: np.ndarray, goal: np.ndarray) -> int |
                 frontier.append(state.tobytes())
         depth += 1
     return None
+
+
+class Erring:
+    """Another model that does nothing in a share of the (state, skill) pairs, always the same."""
+
+    def __init__(self, model: SymbolicModel, share: float, seed: int = 0) -> None:
+        self.model, self.share = model, share
+        self.num_bits, self.num_skills = model.num_bits, model.num_skills
+        rng = np.random.default_rng(seed)
+        self._weights = rng.integers(1, 2**61, (self.num_bits, self.num_skills), np.uint64) | 1
+        self._shift = rng.integers(0, 2**61, self.num_skills, np.uint64)
+
+    def errs(self, states: Bool[np.ndarray, "rows bits"]) -> Bool[np.ndarray, "rows skills"]:
+        mixed = (states.astype(np.uint64) @ self._weights + self._shift) * np.uint64(
+            0x9E3779B97F4A7C15
+        )
+        return (mixed >> np.uint64(11)).astype(float) / 2**53 < self.share
+
+    def successors(
+        self, states: Bool[np.ndarray, "rows bits"]
+    ) -> Bool[np.ndarray, "rows skills bits"]:
+        after = self.model.successors(states)
+        return np.where(self.errs(states)[:, :, None], states[:, None], after)
+
+    def successor(
+        self, states: Bool[np.ndarray, "rows bits"], skills: Int[np.ndarray, "rows"]
+    ) -> Bool[np.ndarray, "rows bits"]:
+        wrong = self.errs(states)[np.arange(len(states)), skills]
+        return np.where(wrong[:, None], states, self.model.successor(states, skills))

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from tests.planning.planning_models import Faulty, Flips, Table, boards, goal_bits
+from tests.planning.planning_models import Faulty, Flips, Table, boards, every_state, goal_bits
 
 from seads.errors import SeadsError
 from seads.games import make_game
@@ -108,7 +108,7 @@ def test_malformed_planners_and_costs_are_refused():
         Costs.from_success(np.array([0.5, 1.5]))
 
 
-@pytest.mark.parametrize("planner", PLANNERS)
+@pytest.mark.parametrize("planner", [name for name in PLANNERS if name != "gf2"])
 @pytest.mark.parametrize(
     "step",
     [
@@ -121,6 +121,26 @@ def test_malformed_planners_and_costs_are_refused():
 def test_models_that_lead_nowhere_end_as_unsolvable(planner, step):
     found = plan(np.array([1, 0, 0, 0]), ONE, Table(4, 2, step), planner)
     assert found.status is PlanStatus.UNSOLVABLE
+
+
+def test_a_planner_that_cannot_be_used_is_refused():
+    rolls = Table(4, 2, lambda state, skill: np.roll(state, 1 + skill))
+    words = (
+        r"'gf2' cannot be used: .* 2 skills \(0, 1\) depends on the state; choose from auto, bfs"
+    )
+    with pytest.raises(SeadsError, match=words):
+        plan([1, 0, 0, 0], [0, 0, 0, 1], rolls, "gf2")
+    assert plan([1, 0, 0, 0], [0, 0, 0, 1], rolls).planner == "bidirectional"
+    with pytest.raises(SeadsError, match=r"choose from auto, dijkstra, astar$"):
+        plan([1, 0, 0, 0], [0, 0, 0, 1], rolls, "gf2", costs=Costs(np.array([1.0, 2.0])))
+    erases = Table(8, 2, lambda state, skill: state & (np.arange(8) > 5 + skill))
+    compiled = compile_model(erases, every_state(8))
+    with pytest.raises(SeadsError, match=r"'bidirectional' cannot .* backwards"):
+        plan(np.ones(8), np.zeros(8), compiled, "bidirectional")
+    assert plan(np.ones(8), [0] * 6 + [1, 1], compiled).solved
+    nothing = Compiled(FLIPS, {})
+    with pytest.raises(SeadsError, match="no skill of this model has an operator"):
+        plan(ZERO, ONE, nothing, "gf2")
 
 
 @pytest.mark.parametrize("planner", PLANNERS)

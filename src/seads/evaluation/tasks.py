@@ -24,6 +24,7 @@ from seads.planning import PLANNERS, Budget, Plan, compile_model, plan
 from seads.planning.costs import Costs, Minimise
 from seads.planning.executor import Effect, Execution, Reason, execute
 from seads.planning.model import SymbolicModel
+from seads.planning.planner import check_planner
 from seads.streams import row_seeds
 
 BOARDS, POSES, AGAIN = 12, 13, 14
@@ -65,8 +66,10 @@ class Solver:
         self.solving = solving
         self._on_plan = on_plan
         began = time.perf_counter()
-        compiles = solving.planner not in SEARCH_THE_NETWORK
-        self.model = compile_model(self.network, samples) if compiles else self.network
+        self.model = self.network
+        if solving.planner not in SEARCH_THE_NETWORK:
+            self.model = compiled = compile_model(self.network, samples)
+            check_planner(solving.planner, compiled, self.costs)
         self.compile_seconds = time.perf_counter() - began
 
     def plan(

@@ -32,16 +32,18 @@ def plan(
     model: SymbolicModel,
     budget: Budget,
     max_length: int | None = None,
+    batch_successors: int = BATCH_SUCCESSORS,
 ) -> Plan:
     """A shortest plan in the model; no state is expanded twice.
 
     With `max_length`, UNSOLVABLE means that no plan of at most that length exists.
+    The clock is looked at once for every batch of `batch_successors`.
     """
     meter = Meter(budget)
     expand = expander(model)
     target = pack(goal)
     tree = SearchTree(StateSet(num_words(model.num_bits)), pack(start)[None])
-    batch = max(1, BATCH_SUCCESSORS // model.num_skills)
+    batch = max(1, batch_successors // model.num_skills)
     level = range(0, 1)
     while len(level) and (max_length is None or tree.depth < max_length):
         at = level.start

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import numpy as np
 from jaxtyping import Bool, Float
 
@@ -18,6 +20,9 @@ WALKERS = 128
 SIMPLER_BY = 0.002
 # A rule for a bit may be wrong in this share of the states used to find it.
 MAX_ERROR = 0.05
+# What a skill usually flips is worth knowing if the model says so in this share of the states:
+# networks that are right near the goal err far from it, and there plans have a choice of orders.
+MIN_USUAL = 0.25
 
 
 def compile_model(
@@ -31,6 +36,7 @@ def compile_model(
     `samples` are states in which the skills will be used, such as start boards; more are
     reached from them by random walks through the model. An operator is kept if it predicts
     the whole successor on at least `min_agreement` of states that were not used to find it.
+    Of an opaque skill, the bits that it usually flips are noted.
     """
     if not 0.0 < min_agreement <= 1.0:
         raise SeadsError(f"min_agreement is {min_agreement}; it must be in (0, 1]")
@@ -46,16 +52,38 @@ def _compile(
     fit, held_out = states[:FIT_STATES], states[FIT_STATES:]
     parities = _Parities(fit)
     operators: dict[int, Operator] = {}
+    usual: dict[int, Operator] = {}
+    no_conditions = np.zeros((model.num_bits, model.num_bits), bool)
     for skill in range(model.num_skills):
-        rule = _fit(fit, after[:FIT_STATES, skill], parities)
-        if rule is None:
+        fit_after, held_out_after = after[:FIT_STATES, skill], after[FIT_STATES:, skill]
+        rule = _fit(fit, fit_after, parities)
+        found = None if rule is None else _check(skill, *rule, held_out, held_out_after)
+        if found is not None and found.agreement >= min_agreement:
+            operators[skill] = found
             continue
-        decides, always = rule
-        predicted = held_out ^ affine(decides, always, held_out)
-        agreement = float((predicted == after[FIT_STATES:, skill]).all(axis=1).mean())
-        if agreement >= min_agreement:
-            operators[skill] = Operator(skill, decides, always, agreement)
-    return Compiled(model, operators)
+        flip = _usual_flip(fit ^ fit_after)
+        often = _check(skill, no_conditions, flip, held_out, held_out_after)
+        if flip.any() and often.agreement >= MIN_USUAL:
+            usual[skill] = often
+    return Compiled(model, operators, usual)
+
+
+def _check(
+    skill: int,
+    decides: Bool[np.ndarray, "bits bits"],
+    always: Bool[np.ndarray, "bits"],
+    states: Bool[np.ndarray, "rows bits"],
+    after: Bool[np.ndarray, "rows bits"],
+) -> Operator:
+    """The operator, with the share of these states on which it predicts the whole successor."""
+    predicted = states ^ affine(decides, always, states)
+    return Operator(skill, decides, always, float((predicted == after).all(axis=1).mean()))
+
+
+def _usual_flip(flips: Bool[np.ndarray, "rows bits"]) -> Bool[np.ndarray, "bits"]:
+    """The bits that flip together most often."""
+    ((effect, _),) = Counter(row.tobytes() for row in flips).most_common(1)
+    return np.frombuffer(effect, bool)
 
 
 def walk(

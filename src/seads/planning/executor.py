@@ -187,8 +187,8 @@ class _Board:
         self._pending = list(found.skills)
         if self._pending:
             return None
-        exhausted = found.status in (PlanStatus.SOLVED, PlanStatus.UNSOLVABLE)
-        return Reason.NO_PLAN if exhausted else Reason.BUDGET
+        settled = (PlanStatus.SOLVED, PlanStatus.UNSOLVABLE, PlanStatus.NO_COMBINATION)
+        return Reason.NO_PLAN if found.status in settled else Reason.BUDGET
 
     def _first_deviation(self) -> Reason:
         for run in self._runs:

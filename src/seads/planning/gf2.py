@@ -15,6 +15,7 @@ from jaxtyping import Bool, Float, Int, UInt8
 
 from seads.errors import SeadsError
 from seads.games.gf2 import eliminate
+from seads.planning.agreed_order import MAX_QUESTIONS, agreed_order, states_along
 from seads.planning.costs import Costs
 from seads.planning.operators import Compiled
 from seads.planning.result import Budget, Meter, Plan, PlanStatus
@@ -36,18 +37,20 @@ class FlipSystem:
 
     @classmethod
     def of(cls, model: Compiled, costs: Costs) -> FlipSystem:
-        """The system of the model's compiled skills (opaque and forbidden ones left out)."""
+        """The system of all skills known to flip bits (others and forbidden ones left out)."""
         price = costs.search
+        flips = model.flips
         cheapest: dict[bytes, int] = {}
-        for skill in sorted(model.operators, key=lambda k: price[k]):
-            effect = model.operators[skill].always
+        # of two skills with one effect and price, the one that always has it
+        for skill in sorted(flips, key=lambda k: (price[k], k in model.usual)):
+            effect = flips[skill]
             if effect.any() and np.isfinite(price[skill]):
                 cheapest.setdefault(effect.tobytes(), skill)
         skills = np.array(sorted(cheapest.values()), np.int64)
         bits, columns = model.num_bits, len(skills)
         effects = np.zeros((columns, bits), bool)
         for column, skill in enumerate(skills):
-            effects[column] = model.operators[int(skill)].always
+            effects[column] = flips[int(skill)]
         size = max(bits, columns)
         square = np.zeros((size, size), np.uint8)
         square[:bits, :columns] = effects.T
@@ -108,7 +111,7 @@ def plan(
     budget: Budget,
     costs: Costs,
 ) -> Plan:
-    """A cheapest plan over the compiled skills, all of which must be plain flips.
+    """A cheapest plan over the skills that flip bits, always or usually; no operator may do else.
 
     Among equally cheap sets and their orders, one the model itself agrees with is taken.
     With more than 2**20 solutions only a locally cheapest one is given, and marked so.
@@ -128,9 +131,10 @@ def plan(
     else:
         ties = system.improved(solution)[None]
     sets = [[int(k) for k in system.skills[tie]] for tie in ties]
-    orders = (_agreed_order(start, skills, model) for skills in sets)
+    each = MAX_QUESTIONS // len(sets)
+    orders = (agreed_order(start, skills, model, each + len(skills)) for skills in sets)
     ordered = next((order for order in orders if order is not None), sets[0])
-    states = _states(start, ordered, model)
+    states = states_along(start, ordered, model)
     cost = float(costs.per_skill[ordered].sum())
     return meter.solve(ordered, states, cost, "gf2", minimal)
 
@@ -142,44 +146,3 @@ def flip_system(model: Compiled, costs: Costs) -> FlipSystem:
     if not isinstance(system, FlipSystem):
         system = model.cache[key] = FlipSystem.of(model, costs)
     return system
-
-
-def _states(
-    start: Bool[np.ndarray, "bits"], skills: list[int], model: Compiled
-) -> Bool[np.ndarray, "steps bits"]:
-    """The states the operators pass through."""
-    effects = [model.operators[skill].always for skill in skills]
-    return np.logical_xor.accumulate(np.array([start, *effects]), axis=0)
-
-
-def _agreed_order(
-    start: Bool[np.ndarray, "bits"], skills: list[int], model: Compiled, tries: int = 300
-) -> list[int] | None:
-    """An order of the skills in which the model itself does what the operators say, or None."""
-    states = _states(start, skills, model)
-    if np.array_equal(model.model.successor(states[:-1], np.array(skills)), states[1:]):
-        return skills
-    # Depth first: each entry holds the skills that may still be tried at that step.
-    done: list[int] = []
-    state = start
-    options = [_agreeing(state, skills, model)]
-    while options and tries:
-        if not options[-1]:
-            options.pop()
-            if done:
-                state = state ^ model.operators[done.pop()].always
-            continue
-        tries -= 1
-        done.append(options[-1].pop())
-        state = state ^ model.operators[done[-1]].always
-        if len(done) == len(skills):
-            return done
-        options.append(_agreeing(state, [k for k in skills if k not in done], model))
-    return None
-
-
-def _agreeing(state: Bool[np.ndarray, "bits"], skills: list[int], model: Compiled) -> list[int]:
-    """Those of the skills on whose effect in this state the model agrees."""
-    after = model.model.successor(np.tile(state, (len(skills), 1)), np.array(skills))
-    expected = [state ^ model.operators[skill].always for skill in skills]
-    return [k for k, same in zip(skills, (after == expected).all(axis=1), strict=True) if same]

@@ -178,12 +178,19 @@ class OperatorSet:
 class Compiled(OperatorSet):
     """A model as operators, where it behaves like them; `opaque` skills stay with the model.
 
-    It is a `SymbolicModel` itself.
+    `usual` are plain flips that some of the opaque skills make in many states, not in all: a
+    hint for planners, who must ask the model. It is a `SymbolicModel` itself.
     """
 
-    def __init__(self, model: SymbolicModel, operators: dict[int, Operator]) -> None:
+    def __init__(
+        self,
+        model: SymbolicModel,
+        operators: dict[int, Operator],
+        usual: dict[int, Operator] | None = None,
+    ) -> None:
         super().__init__(model.num_bits, model.num_skills, operators)
         self.model = model
+        self.usual = usual or {}
         self.opaque = tuple(k for k in range(model.num_skills) if k not in operators)
         # What planners keep from one board to the next, by planner and goal.
         self.cache: dict[tuple[str, bytes], object] = {}
@@ -191,7 +198,17 @@ class Compiled(OperatorSet):
     @property
     def exact(self) -> bool:
         """Whether operators and model never differed so far."""
-        return not self.blocked and all(op.agreement == 1.0 for op in self.operators.values())
+        return (
+            not self.usual
+            and not self.blocked
+            and all(op.agreement == 1.0 for op in self.operators.values())
+        )
+
+    @property
+    def flips(self) -> dict[int, Bool[np.ndarray, "bits"]]:
+        """What each skill flips, always or usually; skills that do something else are left out."""
+        known = self.operators | self.usual
+        return {k: known[k].always for k in sorted(known) if known[k].is_flip}
 
     def block(self, state: Bool[np.ndarray, "bits"], skill: int) -> None:
         """Never use this skill in this state again: the model does something else there."""

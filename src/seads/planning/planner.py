@@ -28,12 +28,20 @@ PLANNERS = {
 }
 _ON_THE_MODEL = ("bfs", "dijkstra")
 _BY_LENGTH = ("bfs", "bidirectional")
+# States, met on walks from the start, in which operators and model are compared once more.
+CONFIRMING_STATES = 256
 # How often a search over operators is repeated around transitions the model does not share.
 MAX_DETOURS = 20
 # How long a plan may wait for a look at whether opaque skills make a shorter one: a share of the
 # time there is, and seconds.
 OPAQUE_SHARE = 0.1
 OPAQUE_SECONDS = 0.5
+# Where operators rule a goal out, how long the model itself is searched for what it may know
+# better, and in which share of states it must agree with them for their verdict to count.
+RULED_OUT_SECONDS = 0.2
+RULED_OUT_AGREEMENT = 0.9
+# Successors made at once in such short searches: they end in time.
+BRIEF_BATCH = 2**13
 
 
 def plan(
@@ -51,6 +59,7 @@ def plan(
     it (`samples` are more states to compile from); pass a `Compiled` to compile only once.
     What they find is replayed in the model: where the two differ the search goes around it,
     and at last back to the model itself. Such a plan is minimal with respect to the operators.
+    A planner that is asked for and cannot work with the operators raises SeadsError.
     """
     if planner not in PLANNERS:
         raise unknown("planner", planner, PLANNERS)
@@ -137,7 +146,12 @@ def _plan_compiled(
     meter: Meter,
     costs: Costs,
 ) -> Plan:
+    check_planner(planner, compiled, costs)
     name = choose(compiled, costs) if planner == "auto" else planner
+    if _no_combination(start, goal, compiled, costs):
+        settled = _settle(start, goal, compiled, meter, costs)
+        if settled is not None:
+            return settled
     expanded = 0
     for _ in range(MAX_DETOURS if _fits(name, compiled) else 0):
         found = _call(name, start, goal, compiled, meter.remaining(), costs)
@@ -156,7 +170,8 @@ def _plan_compiled(
             return _shortened(found, start, goal, compiled, name, meter, costs)
         compiled.block(found.states[differs], found.skills[differs])
         # flips know no detours: from here on, search
-        name = "bidirectional" if costs.is_length and compiled.invertible else "astar"
+        both_ends = costs.is_length and _fits("bidirectional", compiled)
+        name = "bidirectional" if both_ends else "astar"
     name = "bfs" if costs.is_length else "dijkstra"
     return _call(name, start, goal, compiled.model, meter.remaining(), costs)
 
@@ -164,10 +179,35 @@ def _plan_compiled(
 def _fits(name: str, compiled: Compiled) -> bool:
     """Whether the planner can work with these operators at all."""
     if name == "gf2":
-        return bool(compiled.operators) and compiled.all_flips
+        return bool(compiled.flips) and compiled.all_flips
     if name == "bidirectional":
         return bool(compiled.operators) and compiled.invertible
     return True
+
+
+def check_planner(name: str, compiled: Compiled, costs: Costs) -> None:
+    """Raises SeadsError if a planner that was asked for cannot work with these operators."""
+    if name == "auto" or _fits(name, compiled):
+        return
+    if not compiled.operators:
+        has = "no skill of this model has an operator that holds"
+    elif name == "gf2":
+        has = "it needs skills that flip the same bits in every state, and here the effect of "
+        depending = [k for k, op in compiled.operators.items() if not op.is_flip]
+        has += f"{_skills(depending)} depends on the state"
+    else:
+        lossy = [k for k, images in compiled.preimages.items() if not images.enumerable]
+        has = "it needs operators that can be followed backwards, and here too many states lead "
+        has += f"to one under {_skills(lossy)}"
+    fitting = [one for one in PLANNERS if one == "auto" or _fits(one, compiled)]
+    if not costs.is_length:
+        fitting = [one for one in fitting if one not in _BY_LENGTH]
+    raise SeadsError(f"planner {name!r} cannot be used: {has}; choose from {', '.join(fitting)}")
+
+
+def _skills(skills: list[int], shown: int = 8) -> str:
+    listed = ", ".join(map(str, skills[:shown])) + (", …" if len(skills) > shown else "")
+    return f"skill {listed}" if len(skills) == 1 else f"{len(skills)} skills ({listed})"
 
 
 def _call(
@@ -196,8 +236,63 @@ def _proves_unsolvable(start: Bool[np.ndarray, "bits"], name: str, compiled: Com
     """Whether the operators' verdict holds for the model: all skills compiled, none ever wrong."""
     if not compiled.exact or (compiled.opaque and name != "astar"):
         return False
-    states = walk(compiled.model, start[None], 256, np.random.default_rng(0))
-    return np.array_equal(compiled.successors(states), compiled.model.successors(states))
+    return _agreement_from(start, compiled) == 1.0
+
+
+def _agreement_from(start: Bool[np.ndarray, "bits"], compiled: Compiled) -> float:
+    """How often operators and model say the same in states met on walks from the start."""
+    states = walk(compiled.model, start[None], CONFIRMING_STATES, np.random.default_rng(0))
+    same = compiled.successors(states) == compiled.model.successors(states)
+    return float(same.all(axis=-1).mean())
+
+
+def _no_combination(
+    start: Bool[np.ndarray, "bits"],
+    goal: Bool[np.ndarray, "bits"],
+    compiled: Compiled,
+    costs: Costs,
+) -> bool:
+    """Whether every skill flips bits, always or usually, and none add up to the goal."""
+    if len(compiled.flips) < compiled.num_skills:
+        return False
+    from seads.planning.gf2 import flip_system
+
+    return flip_system(compiled, costs).solve(start ^ goal) is None
+
+
+def _settle(
+    start: Bool[np.ndarray, "bits"],
+    goal: Bool[np.ndarray, "bits"],
+    compiled: Compiled,
+    meter: Meter,
+    costs: Costs,
+) -> Plan | None:
+    """The answer where the operators rule the goal out; None if the model must be searched.
+
+    It is a proof if operators and model never differed. If they did somewhere, the model may
+    still know a way, and is searched for a moment.
+    """
+    from seads.planning.bfs import plan as breadth_first
+
+    effects = compiled.operators | compiled.usual
+    agreement = float(np.mean([effect.agreement for effect in effects.values()]))
+    if compiled.exact:
+        agreement = _agreement_from(start, compiled)
+        if agreement == 1.0:
+            return meter.give_up(PlanStatus.UNSOLVABLE, "gf2")
+    left = meter.remaining()
+    moment = replace(left, seconds=min(left.seconds, RULED_OUT_SECONDS))
+    found = breadth_first(start, goal, compiled.model, moment, batch_successors=BRIEF_BATCH)
+    meter.expanded += found.expanded
+    if found.status is PlanStatus.UNSOLVABLE or (found.solved and costs.is_length):
+        return found
+    if found.solved or agreement < RULED_OUT_AGREEMENT:
+        return None
+    note = (
+        f"by what each of the {compiled.num_skills} skills flips, on which the model agrees in "
+        f"{agreement:.1%} of held-out states"
+    )
+    return replace(meter.give_up(PlanStatus.NO_COMBINATION, "gf2"), note=note)
 
 
 def _any_flips(
@@ -236,7 +331,7 @@ def _shortened(
     left = meter.remaining()
     seconds = min(OPAQUE_SHARE * left.seconds, OPAQUE_SECONDS)
     slice_of_time = replace(left, seconds=seconds)
-    shorter = breadth_first(start, goal, compiled, slice_of_time, max_length=len(found) - 1)
+    shorter = breadth_first(start, goal, compiled, slice_of_time, len(found) - 1, BRIEF_BATCH)
     expanded = found.expanded + shorter.expanded
     if shorter.solved and _first_difference(shorter, compiled) is None:
         return replace(shorter, expanded=expanded)

@@ -18,6 +18,7 @@ class PlanStatus(Enum):
 
     SOLVED = "solved"
     UNSOLVABLE = "no plan exists: every state that can be reached was seen or ruled out"
+    NO_COMBINATION = "no combination of the skills' effects leads to this goal"
     NODE_BUDGET = "node budget reached; raise max_nodes"
     TIME_BUDGET = "time budget reached; raise seconds"
     MEMORY_BUDGET = "memory budget reached; raise memory_mb"
@@ -62,6 +63,8 @@ class Plan:
     """Wall-clock time."""
     planner: str = ""
     """The planner that gave this answer."""
+    note: str = ""
+    """What the answer rests on, where the status does not say it."""
 
     @property
     def solved(self) -> bool:

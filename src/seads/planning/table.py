@@ -18,7 +18,7 @@ class OperatorRow:
 
     skill: int
     kind: str
-    """nothing, flips, flips if, exchanges, depends or opaque"""
+    """nothing, flips, flips if, exchanges, depends, usually or opaque"""
     effect: str
     """What the skill does, in words."""
     agreement: float
@@ -33,7 +33,11 @@ def operator_rows(compiled: Compiled, name_bit: NameBit = str) -> list[OperatorR
     rows = []
     for skill in range(compiled.num_skills):
         operator = compiled.operators.get(skill)
-        if operator is None:
+        if skill in compiled.usual:
+            often = compiled.usual[skill]
+            effect = f"usually {_describe(often, name_bit)[1]}"
+            rows.append(OperatorRow(skill, "usually", effect, often.agreement))
+        elif operator is None:
             effect = "depends on the state in a way no operator explains"
             rows.append(OperatorRow(skill, "opaque", effect, float("nan")))
         else:
