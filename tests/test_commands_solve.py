@@ -252,6 +252,13 @@ def test_an_agent_without_forward_model_cannot_plan(
     assert "tasks" not in found
 
 
+def test_a_planner_that_does_not_fit_the_model_is_refused(refusal: Callable[..., str]) -> None:
+    given = ("plan", "tileswap-cursor", "--board", "102 345 678", "--planner", "gf2")
+    said = refusal(*given)
+    assert "planner 'gf2' cannot be used" in said
+    assert "choose from auto, bfs, dijkstra, bidirectional, astar" in said
+
+
 def test_old_agents_know_no_costs(tmp_path: Path, refusal: Callable[..., str]) -> None:
     exact_agent().save(tmp_path)
     said = refusal("plan", str(tmp_path), "--board", CROSS, "--minimise", "risk")

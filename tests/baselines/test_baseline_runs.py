@@ -196,6 +196,18 @@ def test_the_command_line(
     assert (out / "eval" / "tasks-test-seed0.json").is_file()
     assert main(["evaluate", str(out), "--what", "coverage"]) == 2
     assert f"a {algorithm} agent has no skills" in capsys.readouterr().err
+    for option in (
+        ["--planner", "bfs"],
+        ["--no-replan"],
+        ["--minimise", "risk"],
+        ["--starts", "3"],
+    ):
+        assert main(["evaluate", str(out), *option]) == 2
+        said = capsys.readouterr().err
+        assert f"{out} is a baseline" in said
+        assert f"leave out {option[0]}" in said
+    assert main(["evaluate", str(out), "--what", "model"]) == 2
+    assert f"{out} has no forward model: it is a baseline" in capsys.readouterr().err
     new = ["train", "lightsout-cursor-2x2", "--algo", algorithm, "--out", str(tmp_path / "new")]
     assert main([*new, "--env-steps", "1", "--set", "hidden=8", "horizon_low=0"]) == 2
     assert "horizon_low" in capsys.readouterr().err

@@ -183,6 +183,7 @@ def flaky(first: Any, then: Any) -> Callable[[Any], Any]:
         (lambda: GymBatch(Line, lambda o: ["a"], 1, step_limit=5), "must return bits .*not 'a'"),
         (lambda: GymBatch(Line, intervals, 1), "step_limit is needed"),
         (lambda: GymBatch(Line, intervals, 1, step_limit=0), "step_limit is 0"),
+        (lambda: line(num_moves=0), "num_moves is 0; leave it out, or give 1 or more"),
         (lambda: line(0), "num_envs is 0"),
         (
             lambda: GymBatch(lambda: gymnasium.make("CartPole-v1"), lambda o: o > 0, 1),

@@ -23,7 +23,13 @@ from seads.agent.networks import make_policy
 from seads.agent.skill_model import Discriminator, NetworkForwardModel
 from seads.envs import make_env
 from seads.envs.interface import BatchedEnv
-from seads.evaluation.coverage import coverage, describe_skill, distinct_moves, run_all_skills
+from seads.evaluation.coverage import (
+    coverage,
+    describe_skill,
+    distinct_moves,
+    name_effects,
+    run_all_skills,
+)
 from seads.evaluation.results import checkpoint_agents, write_result
 from seads.jax_setup import prepare_jax
 
@@ -105,6 +111,19 @@ def test_starts_come_from_the_split_of_the_environment(env: BatchedEnv) -> None:
 )
 def test_distinct_moves_counts_like_a_set(moves: np.ndarray) -> None:
     assert distinct_moves(moves).tolist() == [len(set(row) - {-1}) for row in moves.tolist()]
+
+
+def test_effects_count_where_nobody_names_the_moves() -> None:
+    flips = np.zeros((2, 4, 3), bool)
+    flips[0, 1, [0, 2]] = flips[0, 2, 1] = flips[1, 0, [0, 2]] = flips[1, 3, 1] = True
+    unknown = np.full((2, 4), -1)
+    named = name_effects(unknown, flips)
+    assert ((named == -1) == ~flips.any(-1)).all()
+    assert named[0, 1] == named[1, 0] != named[0, 2] == named[1, 3]
+    assert distinct_moves(named).tolist() == [2, 2]
+    assert (unknown == -1).all()
+    known = np.array([[4, 0, -1, 7]])
+    assert name_effects(known, known[..., None] >= 0) is known
 
 
 def test_a_skills_description() -> None:

@@ -75,7 +75,10 @@ def test_an_output_directory_that_exists(
     out.mkdir()
     (out / "thesis.tex").write_text("years of work")
     assert cli.main(["train", "lightsout-cursor", "--out", str(out)]) == 2
-    assert f"{out} exists and is not empty" in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert f"{out} exists and is not empty" in said
+    assert "compiling" not in said
+    assert "--resume" not in said
     assert [path.name for path in out.iterdir()] == ["thesis.tex"]
     assert cli.main(["train", "lightsout-cursor", "--out", str(out / "thesis.tex")]) == 2
     assert (out / "thesis.tex").read_text() == "years of work"

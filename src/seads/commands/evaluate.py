@@ -1,4 +1,4 @@
-"""`seads evaluate`: how many moves the skills cover, and how many boards they solve."""
+"""`seads evaluate`: moves the skills cover, boards they solve, and how right the model is."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from typing import Annotated, Any, Literal
 
 import tyro
 
+from seads.commands.evaluate_model import measure_model, show_model
 from seads.commands.progress import working
 from seads.errors import SeadsError
 
@@ -28,18 +29,20 @@ class Options:
 
     run: Annotated[tyro.conf.Positional[str], tyro.conf.arg(metavar="RUN")]
     """Run directory, or the name of an agent that `seads agents` lists."""
-    what: Literal["coverage", "tasks", "skills", "all"] = "all"
-    """Distinct moves of the skills; boards solved by planning; both; or maps of the skills."""
+    what: Literal["coverage", "tasks", "skills", "model", "all"] = "all"
+    """Distinct moves; boards solved; maps of the skills; how right the model is; the first two."""
     starts: int = 100
-    """Start states for the coverage (the paper's number)."""
+    """Start states from which every skill is run (the paper's number)."""
     split: Literal["test", "train"] = "test"
     """Boards to start from."""
     checkpoints: bool = False
     """Every checkpoint along the run too, for curves against env steps."""
     depths: str | None = None
-    """Solution depths of the boards to solve, such as 1-5 or 1,3,15; 1-5 by default."""
+    """Solution depths of the boards, such as 1-5 or 1,3,15; 1-5 by default, all for the model."""
     episodes_per_depth: int = 20
-    """Boards of each depth."""
+    """Boards of each depth to solve."""
+    boards_per_depth: int = 300
+    """Boards of each depth on which the model is asked."""
     planner: str = "auto"
     """auto, bfs, dijkstra, bidirectional, astar or gf2."""
     replan: bool = True
@@ -65,7 +68,7 @@ def run(options: Options) -> dict[str, Any]:
     from seads.commands.evaluate_baseline import evaluate_baseline
     from seads.evaluation.results import checkpoint_agents, write_result
 
-    for name in ("starts", "episodes_per_depth"):
+    for name in ("starts", "episodes_per_depth", "boards_per_depth"):
         if getattr(options, name) < 1:
             raise SeadsError(f"{name}={getattr(options, name)}; allowed: 1 or more")
     if options.checkpoints and not checkpoint_agents(Path(options.run)):
@@ -74,8 +77,7 @@ def run(options: Options) -> dict[str, Any]:
             f"{options.run} has no checkpoints to draw a curve from; leave out --checkpoints"
         )
     if is_baseline(options.run):
-        if options.what == "skills":
-            raise SeadsError(f"{options.run} has no skills to draw maps of: it is a baseline")
+        _refuse_for_baseline(options)
         return evaluate_baseline(
             options.run,
             options.what,
@@ -105,16 +107,32 @@ def run(options: Options) -> dict[str, Any]:
         measured |= results
     if not measured:
         raise SeadsError(f"nothing of {options.run} can be evaluated")
-    solvable = options.what != "skills" and _obstacle(agent, "tasks") is None
+    solvable = options.what not in ("skills", "model") and _obstacle(agent, "tasks") is None
     print(f"next: seads {'solve' if solvable else 'report'} {options.run}")
     return {**facts, **measured}
 
 
+def _refuse_for_baseline(options: Options) -> None:
+    """What a baseline has not got is refused, not passed over."""
+    if options.what in ("skills", "model"):
+        has_not = "skills to draw maps of" if options.what == "skills" else "forward model"
+        raise SeadsError(f"{options.run} has no {has_not}: it is a baseline")
+    usual = Options(options.run)
+    for name in ("planner", "replan", "minimise", "seconds", "starts", "boards_per_depth"):
+        if getattr(options, name) != getattr(usual, name):
+            option = "no-replan" if name == "replan" else name.replace("_", "-")
+            raise SeadsError(
+                f"{options.run} is a baseline, which acts without skills and plans nothing; "
+                f"leave out --{option}"
+            )
+
+
 def _obstacle(agent: Any, part: str) -> str | None:
     """Why this part cannot be measured for the agent, or None."""
-    if part == "tasks" and agent.architecture.algorithm == "vic":
-        return "the agent has no forward model to plan with: VIC learns none"
-    if part == "tasks" and ":" in agent.env:
+    if part in ("tasks", "model") and agent.architecture.algorithm == "vic":
+        purpose = "plan with" if part == "tasks" else "ask"
+        return f"the agent has no forward model to {purpose}: VIC learns none"
+    if part in ("tasks", "model") and ":" in agent.env:
         return f"nobody knows boards and solution depths of {agent.env!r}"
     return None
 
@@ -130,9 +148,14 @@ def _measure(agent: Any, part: str, options: Options) -> tuple[dict[str, Any], s
             results["curve"] = checkpoint_curve(Path(options.run), success_at, options)
         kind = "replan" if options.replan else "no-replan"
         name = f"tasks-{kind}-{options.planner}-{options.minimise}-{options.split}"
-        # other depths beside the paper's, not in place of them
-        depths = "" if options.depths is None else f"-depths{options.depths.replace(' ', '')}"
-        return results, f"{name}{depths}-seed{options.seed}"
+        return results, f"{name}{_depths_in_name(options)}-seed{options.seed}"
+    if part == "model":
+        with working(f"{options.run}: running all skills"):
+            results = {"model": model_of(agent, options)}
+        show_model(results["model"])
+        if options.checkpoints:
+            results["curve"] = checkpoint_curve(Path(options.run), model_at, options)
+        return results, f"model-{options.split}{_depths_in_name(options)}-seed{options.seed}"
     if part == "skills":
         name = f"skills-{options.split}-seed{options.seed}"
         with working(f"{options.run}: following the skills"):
@@ -145,6 +168,11 @@ def _measure(agent: Any, part: str, options: Options) -> tuple[dict[str, Any], s
     if options.checkpoints:
         results["curve"] = checkpoint_curve(Path(options.run), coverage_at, options)
     return results, f"coverage-{options.split}-seed{options.seed}"
+
+
+def _depths_in_name(options: Options) -> str:
+    """Other depths are stored beside the usual ones, not in place of them."""
+    return "" if options.depths is None else f"-depths{options.depths.replace(' ', '')}"
 
 
 def measure_tasks(agent: Any, options: Options) -> dict[str, Any]:
@@ -242,6 +270,25 @@ def measure_coverage(agent: Any, options: Options) -> dict[str, Any]:
         )
 
 
+def model_of(agent: Any, options: Options) -> dict[str, Any]:
+    """How often the agent's forward model is right."""
+    return measure_model(
+        agent,
+        None if options.depths is None else parse_depths(options.depths),
+        options.boards_per_depth,
+        options.starts,
+        ROWS,
+        options.split,
+        options.seed,
+    )
+
+
+def model_at(agent: Any, options: Options) -> dict[str, Any]:
+    """A point of the curve of how right the model is."""
+    found = model_of(agent, options)
+    return {"model_right": found["right"], "by_depth": found["by_depth"]}
+
+
 def coverage_at(agent: Any, options: Options) -> dict[str, Any]:
     """A point of the coverage's curve."""
     return {"coverage": measure_coverage(agent, options)["mean"]}
@@ -292,6 +339,12 @@ def show_coverage(found: dict[str, Any]) -> None:
     if "model_accuracy" in found:
         line += f"; the forward model is right in {found['model_accuracy']:.1%}"
     print(line)
+    if found["mean"] > found["of"]:
+        print(
+            f"more effects than the {found['of']} moves that the environment says it has: "
+            "each set of bits that changes counts as one; give `wrap` another num_moves",
+            file=sys.stderr,
+        )
 
 
 def show_tasks(found: dict[str, Any]) -> None:

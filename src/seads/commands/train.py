@@ -48,7 +48,7 @@ def run(options: Options) -> dict[str, Any]:
 
     prepare_jax()
     from seads.training.config import read_config
-    from seads.training.run import resume, train
+    from seads.training.run import check_new, resume, train
 
     if options.resume is not None:
         _refuse_with_resume(options)
@@ -61,6 +61,7 @@ def run(options: Options) -> dict[str, Any]:
     else:
         config = make_config(options)
         out = options.out or Path("runs") / default_name(config)
+        check_new(out)
         with TrainingProgress(config) as progress:
             status = train(config, out, progress, options.wandb)
     if status == "finished":

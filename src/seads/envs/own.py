@@ -34,7 +34,8 @@ class GymBatch:
 
     `reset(symbols=...)` passes `options={"symbol": bits}` to the environment and raises if
     it does not start there. `vectorise` chooses a loop, threads or processes; trajectories
-    are the same. `reward` is the environment's, `move` is always -1.
+    are the same. `reward` is the environment's, `move` is always -1. `num_moves` is how many
+    different effects there are: the default number of skills, and what coverage is out of.
     """
 
     def __init__(
@@ -215,6 +216,8 @@ def _describe(
         raise SeadsError("step_limit is needed: the environment has no max_episode_steps")
     if limit < 1:
         raise SeadsError(f"step_limit is {limit}; it must be at least 1")
+    if num_moves is not None and num_moves < 1:
+        raise SeadsError(f"num_moves is {num_moves}; leave it out, or give 1 or more")
     return EnvSpec(
         name=name or (env.spec.id if env.spec is not None else type(env.unwrapped).__name__),
         observation_size=gymnasium.spaces.flatdim(env.observation_space) + num_bits + 1,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from jaxtyping import Int
+from jaxtyping import Bool, Int
 
 from seads.agent.networks import SkillPolicy
 from seads.agent.rollout import run_skills
@@ -23,8 +23,9 @@ def run_all_skills(
 ) -> dict[str, np.ndarray]:
     """Every skill from every start, deterministically; arrays of shape (starts, skills, ...).
 
-    The rows of the batch are filled with as many starts as fit, so `env.num_envs` must be
-    a multiple of the number of skills.
+    Where the environment does not name the moves, each effect counts as one. The rows of the
+    batch are filled with as many starts as fit, so `env.num_envs` must be a multiple of the
+    number of skills.
     """
     per_round = env.num_envs // num_skills
     seeds = row_seeds(seed, starts, STARTS)
@@ -40,7 +41,24 @@ def run_all_skills(
             array = getattr(episodes, name)
             shape = (per_round, num_skills, *array.shape[1:])
             values.append(array.reshape(shape)[:count])
-    return {name: np.concatenate(values) for name, values in parts.items()}
+    runs = {name: np.concatenate(values) for name, values in parts.items()}
+    runs["moves"] = name_effects(runs["moves"], runs["before"] ^ runs["after"])
+    return runs
+
+
+def name_effects(
+    moves: Int[np.ndarray, "starts skills"], flips: Bool[np.ndarray, "starts skills bits"]
+) -> Int[np.ndarray, "starts skills"]:
+    """The moves; a change that no move explains is numbered by the bits that flipped in it.
+
+    Only a user's own environment has such changes: it knows of no moves.
+    """
+    unnamed = (moves == NO_MOVE) & flips.any(-1)
+    if not unnamed.any():
+        return moves
+    named = moves.copy()
+    named[unnamed] = np.unique(flips[unnamed], axis=0, return_inverse=True)[1].ravel()
+    return named
 
 
 def coverage(

@@ -33,9 +33,10 @@ CONFIRMING_STATES = 256
 # How often a search over operators is repeated around transitions the model does not share.
 MAX_DETOURS = 20
 # How long a plan may wait for a look at whether opaque skills make a shorter one: a share of the
-# time there is, and seconds.
+# time there is, and seconds; less where what they usually flip is known.
 OPAQUE_SHARE = 0.1
 OPAQUE_SECONDS = 0.5
+USUAL_SECONDS = 0.05
 # Where operators rule a goal out, how long the model itself is searched for what it may know
 # better, and in which share of states it must agree with them for their verdict to count.
 RULED_OUT_SECONDS = 0.2
@@ -329,7 +330,8 @@ def _shortened(
     from seads.planning.bfs import plan as breadth_first
 
     left = meter.remaining()
-    seconds = min(OPAQUE_SHARE * left.seconds, OPAQUE_SECONDS)
+    most = USUAL_SECONDS if set(compiled.opaque) <= set(compiled.usual) else OPAQUE_SECONDS
+    seconds = min(OPAQUE_SHARE * left.seconds, most)
     slice_of_time = replace(left, seconds=seconds)
     shorter = breadth_first(start, goal, compiled, slice_of_time, len(found) - 1, BRIEF_BATCH)
     expanded = found.expanded + shorter.expanded

@@ -33,10 +33,7 @@ Report = Callable[[str, dict[str, Any]], None]
 
 def train(config: TrainConfig, out: Path, report: Report | None = None, wandb: bool = False) -> str:
     """Train into a new directory; returns how it ended: 'finished' or 'stopped'."""
-    if out.exists() and any(out.iterdir()):
-        raise SeadsError(
-            f"{out} exists and is not empty; choose another --out, or continue with --resume {out}"
-        )
+    check_new(out)
     with closing(make_trainer(config)) as trainer:
         # collects already: an environment that does not work says so before anything is written
         progress = trainer.begin()
@@ -44,6 +41,15 @@ def train(config: TrainConfig, out: Path, report: Report | None = None, wandb: b
             out.mkdir(parents=True, exist_ok=True)
             config.write(out / "config.json")
             return _run(trainer, progress, out, report or _quiet, wandb)
+
+
+def check_new(out: Path) -> None:
+    """Raises SeadsError if there is something in the place of a new run directory."""
+    if out.exists() and not out.is_dir():
+        raise SeadsError(f"{out} is a file; choose another --out")
+    if out.is_dir() and any(out.iterdir()):
+        on = f", or continue with --resume {out}" if (out / "config.json").is_file() else ""
+        raise SeadsError(f"{out} exists and is not empty; choose another --out{on}")
 
 
 def resume(out: Path, report: Report | None = None, wandb: bool = False) -> str:
