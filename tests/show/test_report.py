@@ -13,7 +13,7 @@ from sample_runs import tasks_result, write_result, write_run
 
 from seads import cli
 from seads.errors import SeadsError
-from seads.show.figures_learning import mean_over_seeds
+from seads.show.figures_learning import draw_success, mean_over_seeds
 from seads.show.report import write_report
 from seads.show.report_runs import group_runs, read_run
 
@@ -197,7 +197,10 @@ def test_a_baseline_is_reported_beside_ours(runs: list[Path], tmp_path: Path) ->
     shares = {str(d): {"boards": 20, "success": 0.5, "solution_length": None} for d in (1, 2, 3)}
     tasks = {"success": 0.5, "boards": 60, "depths": shares}
     write_result(flat, "tasks", {"tasks": tasks, "curve": [{"env_steps": 9, "success": 0.2}]})
+    with (flat / "metrics.jsonl").open("a") as file:  # the training's own boards are others
+        file.write(json.dumps({"epoch": 500, "env_steps": 50_000, "success": 0.9}) + "\n")
     assert read_run(flat).success_curve(replan=True) == [(9, 0.2), (100_000, 0.5)]
+    assert read_run(flat).success_curve(replan=False) == []
     write_report([str(runs[0]), str(flat)], tmp_path / "report.html")
     page = (tmp_path / "report.html").read_text()
     assert "<td>sac</td>" in page
@@ -208,6 +211,22 @@ def test_a_baseline_is_reported_beside_ours(runs: list[Path], tmp_path: Path) ->
         warnings.simplefilter("error")
         write_report([str(flat)], tmp_path / "report.html")
     assert "Planning time" not in (tmp_path / "report.html").read_text()  # it does not plan
+
+
+def test_success_of_both_algorithms_in_one_figure(runs: list[Path], tmp_path: Path) -> None:
+    flat = write_run(tmp_path / "sac", env=SMALL, evaluated=False)
+    config = json.loads((flat / "config.json").read_text())
+    config["agent"]["algorithm"] = "sac"
+    (flat / "config.json").write_text(json.dumps(config))
+    tasks = {"success": 0.5, "boards": 20, "depths": {"1": {"boards": 20, "success": 0.5}}}
+    write_result(flat, "tasks", {"tasks": tasks, "curve": [{"env_steps": 9, "success": 0.2}]})
+    drawn = draw_success(group_runs([read_run(run) for run in [*runs, flat]]))
+    assert drawn is not None
+    (axes,) = (one for one in drawn.axes if one.get_title(loc="left") == SMALL)
+    labels = [line.get_label() for line in axes.get_lines()]
+    assert "sac" in labels, labels
+    assert any(str(label).startswith("seads, replanning") for label in labels), labels
+    assert sum("sac" in str(label) for label in labels) == 1  # it has no plan to make again
 
 
 def test_other_depths_are_added_to_the_papers(runs: list[Path], tmp_path: Path) -> None:

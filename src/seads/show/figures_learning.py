@@ -35,6 +35,16 @@ def panels(groups: Groups) -> dict[str, dict[str, list[RunRecord]]]:
     return found
 
 
+def line_name(label: str) -> str:
+    """A group's name beside others': without a preset's, the algorithm's."""
+    return label.replace("default", "seads", 1) if label.startswith("default") else label
+
+
+def legend_below(axes: Axes) -> None:
+    """Names where no curve can run through them."""
+    axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.2), ncols=2)
+
+
 def grid_size(count: int) -> tuple[int, int]:
     """Rows and columns for this many panels."""
     columns = min(count, 2 if count in (2, 4) else 3)
@@ -62,7 +72,10 @@ def mean_over_seeds(curves: Sequence[Points]) -> tuple[np.ndarray, np.ndarray] |
 def draw_coverage(groups: Groups) -> Figure | None:
     """Distinct moves of the skills against env steps, with the paper's final value."""
     curves = {
-        env: {label: [run.curve("coverage") for run in runs] for label, runs in labels.items()}
+        env: {
+            line_name(label): [run.curve("coverage") for run in runs]
+            for label, runs in labels.items()
+        }
         for env, labels in panels(groups).items()
     }
     curves = _with_points(curves)
@@ -80,7 +93,7 @@ def draw_coverage(groups: Groups) -> Figure | None:
             one.set_title(env)
             one.set_ylabel("distinct moves")
             steps_axis(one)
-            one.legend(loc="lower right")
+            legend_below(one)
         blank(axes, len(curves))
         return drawn
 
@@ -90,9 +103,11 @@ def draw_success(groups: Groups) -> Figure | None:
     curves: dict[str, dict[str, Any]] = {}
     for env, labels in panels(groups).items():
         for label, runs in labels.items():
-            for replan, word in ((True, "replanning"), (False, "no replanning")):
+            plans = runs[0].algorithm == "seads"
+            ways = {True: ", replanning", False: ", no replanning"} if plans else {True: ""}
+            for replan, how in ways.items():
                 found = [run.success_curve(replan) for run in runs]
-                curves.setdefault(env, {})[f"{label}, {word}"] = found
+                curves.setdefault(env, {})[line_name(label) + how] = found
     curves = _with_points(curves)
     if not curves:
         return None
@@ -107,7 +122,7 @@ def draw_success(groups: Groups) -> Figure | None:
             one.set_ylabel("boards solved")
             one.set_xlim(left=0)
             steps_axis(one)
-            one.legend(loc="lower right")
+            legend_below(one)
         blank(axes, len(curves))
         return drawn
 
@@ -115,7 +130,7 @@ def draw_success(groups: Groups) -> Figure | None:
 def draw_wall_clock(groups: Groups) -> Figure | None:
     """Minutes of training against env steps, a line per run."""
     found = {
-        env: {label: [run.wall_clock for run in runs] for label, runs in labels.items()}
+        env: {line_name(label): [run.wall_clock for run in runs] for label, runs in labels.items()}
         for env, labels in panels(groups).items()
     }
     found = _with_points(found)

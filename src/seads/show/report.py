@@ -45,7 +45,8 @@ CAPTIONS = {
     "coverage": "Distinct game moves that the skills make from one start. Line: mean over seeds; "
     "band: lowest and highest seed; dashed: the paper's value at the end of its training.",
     "success": "Share of boards solved by planning with the learned forward model and running the "
-    "skills. Dashed: the paper's value with replanning.",
+    "skills; a baseline acts without a plan. Line, band and dashes as above, the paper's value "
+    "with replanning.",
     "success-by-depth": "Whiskers: lowest and highest seed, or the 95 % interval of a single one. "
     "Dashed: the paper's success with replanning over the depths 1 to 5.",
     "lengths": "Boxes are quartiles, whiskers the extremes.",

@@ -111,9 +111,14 @@ class RunRecord:
         """(env steps, share of boards solved) of every evaluation of tasks.
 
         An agent that does not plan (a baseline) counts as one that replans: it always reacts.
+        How its training's own boards ended is shown only until checkpoints are evaluated: those
+        are other boards, met while exploring.
         """
-        points = {line["env_steps"]: line["success"] for line in self.metrics if "success" in line}
-        for result in self._tasks(replan):
+        evaluated = self._tasks(replan)
+        points = {}
+        if replan and not any("curve" in result for result in evaluated):
+            points = {one["env_steps"]: one["success"] for one in self.metrics if "success" in one}
+        for result in evaluated:
             points |= {p["env_steps"]: p["success"] for p in result.get("curve", ())}
             points[result["env_steps"]] = result["tasks"]["success"]
         return sorted((int(s), float(v)) for s, v in points.items() if s is not None)
