@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import warnings
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +15,7 @@ from sample_runs import tasks_result, write_result, write_run
 from seads import cli
 from seads.errors import SeadsError
 from seads.show.figures_learning import draw_success, mean_over_seeds
-from seads.show.report import write_report
+from seads.show.report import summary_table, write_report
 from seads.show.report_runs import group_runs, read_run
 
 SMALL = "lightsout-cursor-2x2"
@@ -211,6 +212,13 @@ def test_a_baseline_is_reported_beside_ours(runs: list[Path], tmp_path: Path) ->
         warnings.simplefilter("error")
         write_report([str(flat)], tmp_path / "report.html")
     assert "Planning time" not in (tmp_path / "report.html").read_text()  # it does not plan
+
+
+def test_the_papers_numbers_stand_beside_ours_only(tmp_path: Path) -> None:
+    run = read_run(write_run(tmp_path / "run", env="tileswap-cursor"))
+    assert "11.99" in summary_table({("tileswap-cursor", "default"): [run]})
+    flat = replace(run, algorithm="sac")
+    assert "11.99" not in summary_table({("tileswap-cursor", "sac"): [flat]})
 
 
 def test_success_of_both_algorithms_in_one_figure(runs: list[Path], tmp_path: Path) -> None:

@@ -166,7 +166,8 @@ def summary_table(groups: Groups) -> str:
     """A row per group: ours beside the paper's."""
     rows = []
     for (env, label), members in groups.items():
-        paper = PAPER.get(env)
+        # the paper's numbers are of its own algorithm: beside a baseline they would mislead
+        paper = PAPER.get(env) if members[0].algorithm == "seads" else None
         coverages = [found for run in members if (found := final_coverage(run)) is not None]
         shares, plain = (
             [share for run in members if (share := final_success(run, replan)) is not None]
