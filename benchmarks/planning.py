@@ -28,7 +28,7 @@ from seads.planning import (
 )
 from seads.planning.costs import Costs
 from seads.planning.exact_network import exact_network
-from seads.planning.planner import choose
+from seads.planning.planners import choose
 from seads.planning.threads import num_workers
 
 # The deepest boards each planner is asked for; the others take minutes or all the memory.

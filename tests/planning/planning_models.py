@@ -156,3 +156,13 @@ class Erring:
     ) -> Bool[np.ndarray, "rows bits"]:
         wrong = self.errs(states)[np.arange(len(states)), skills]
         return np.where(wrong[:, None], states, self.model.successor(states, skills))
+
+
+def replay(
+    start: Bool[np.ndarray, "bits"], skills: tuple[int, ...], model: SymbolicModel
+) -> Bool[np.ndarray, "steps bits"]:
+    """The states the model itself passes through, start included."""
+    states = [start]
+    for skill in skills:
+        states.append(model.successor(states[-1][None], np.array([skill]))[0])
+    return np.array(states)

@@ -11,6 +11,7 @@ from tests.planning.planning_models import (
     boards,
     every_state,
     goal_bits,
+    replay,
     shortest,
 )
 
@@ -19,7 +20,6 @@ from seads.planning import Budget, PlanStatus, RulesModel, bidirectional, compil
 from seads.planning.bidirectional import plan as both_ends
 from seads.planning.operators import Compiled, Operator, OperatorSet
 from seads.planning.packed import StateSet, num_words, pack
-from seads.planning.planner import replay
 from seads.planning.tree import SearchTree
 
 SWAPS = make_game("tileswap", size=3)

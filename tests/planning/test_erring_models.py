@@ -8,12 +8,19 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.planning.planning_models import Erring, Faulty, Flips, Table, every_state, shortest
+from tests.planning.planning_models import (
+    Erring,
+    Faulty,
+    Flips,
+    Table,
+    every_state,
+    replay,
+    shortest,
+)
 
 from seads.planning import Budget, Compiled, Costs, PlanStatus, compile_model, operator_rows, plan
 from seads.planning.agreed_order import agreed_order
 from seads.planning.operators import Operator
-from seads.planning.planner import replay
 
 
 def exact_operators(effects: np.ndarray) -> dict[int, Operator]:

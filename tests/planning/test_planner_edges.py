@@ -4,7 +4,15 @@ import math
 
 import numpy as np
 import pytest
-from tests.planning.planning_models import Faulty, Flips, Table, boards, every_state, goal_bits
+from tests.planning.planning_models import (
+    Faulty,
+    Flips,
+    Table,
+    boards,
+    every_state,
+    goal_bits,
+    replay,
+)
 
 from seads.errors import SeadsError
 from seads.games import make_game
@@ -19,7 +27,6 @@ from seads.planning import (
     compile_model,
     plan,
 )
-from seads.planning.planner import replay
 
 FLIPS = Flips(np.eye(4, dtype=bool))
 ZERO, ONE = np.zeros(4, bool), np.ones(4, bool)

@@ -12,6 +12,7 @@ from tests.planning.planning_models import (
     every_state,
     goal_bits,
     half_fields,
+    replay,
     shortest,
 )
 
@@ -19,7 +20,6 @@ from seads.games import make_game
 from seads.planning import PLANNERS, Budget, Costs, PlanStatus, RulesModel, compile_model, plan
 from seads.planning.astar import plan_uniform
 from seads.planning.exact_network import exact_network
-from seads.planning.planner import replay
 
 
 def compiled_game(name, size):

@@ -24,7 +24,7 @@ from seads.planning import PLANNERS, Budget, Plan, compile_model, plan
 from seads.planning.costs import Costs, Minimise
 from seads.planning.executor import Effect, Execution, Reason, execute
 from seads.planning.model import SymbolicModel
-from seads.planning.planner import check_planner
+from seads.planning.planners import check_planner
 from seads.streams import row_seeds
 
 BOARDS, POSES, AGAIN = 12, 13, 14

@@ -4,7 +4,8 @@ from seads.planning.compile import compile_model
 from seads.planning.costs import Costs
 from seads.planning.model import LinearModel, MLPModel, RulesModel, SymbolicModel
 from seads.planning.operators import Compiled, Operator
-from seads.planning.planner import PLANNERS, plan
+from seads.planning.planner import plan
+from seads.planning.planners import PLANNERS
 from seads.planning.result import Budget, Plan, PlanStatus
 from seads.planning.table import operator_rows
 
