@@ -24,13 +24,11 @@ from seads.planning import PLANNERS, Budget, Plan, compile_model, plan
 from seads.planning.costs import Costs, Minimise
 from seads.planning.executor import Effect, Execution, Reason, execute
 from seads.planning.model import SymbolicModel
-from seads.planning.planners import check_planner
+from seads.planning.planners import ON_THE_MODEL, check_planner
 from seads.streams import row_seeds
 
 BOARDS, POSES, AGAIN = 12, 13, 14
 """Purposes of random streams: boards drawn, the manipulator's start, skills tried again."""
-SEARCH_THE_NETWORK = ("bfs", "dijkstra")
-"""Planners that need no operators."""
 
 
 @dataclass(frozen=True)
@@ -67,7 +65,7 @@ class Solver:
         self._on_plan = on_plan
         began = time.perf_counter()
         self.model = self.network
-        if solving.planner not in SEARCH_THE_NETWORK:
+        if solving.planner not in ON_THE_MODEL:
             self.model = compiled = compile_model(self.network, samples)
             check_planner(solving.planner, compiled, self.costs)
         self.compile_seconds = time.perf_counter() - began

@@ -65,7 +65,9 @@ class CompiledSearch:
             differs = self._first_difference(found)
             if differs is None:
                 return self._shortened(found, name)
-            self.compiled.block(found.states[differs], found.skills[differs])
+            skill = found.skills[differs]
+            if skill in self.compiled.operators:  # what the others do is the model's word anyway
+                self.compiled.block(found.states[differs], skill)
             # flips know no detours: from here on, search
             both_ends = self.costs.is_length and fits("bidirectional", self.compiled)
             name = "bidirectional" if both_ends else "astar"

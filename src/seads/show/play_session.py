@@ -211,7 +211,7 @@ class PlaySession:
         took = f"{found.seconds:.1f} s" if slow else f"{found.seconds * 1000:.0f} ms"
         self.message = f"plan: {count}, found in {took} by {found.planner}"
         if self.planner not in ("auto", found.planner):
-            self.message += f", because {self.planner} does not fit this agent's model"
+            self.message += f" in place of {self.planner}"
         self.log.append(self.message)
         self.status = Status.READY if not self.busy else Status.WORKING
         return True
