@@ -208,7 +208,7 @@ def test_every_planner_can_be_chosen(session: PlaySession, planner: str) -> None
     session.choose_planner(planner)
     session.draw(2)
     assert session.make_plan()
-    assert planner in session.message
+    assert session.message.endswith(f" by {planner}")
 
 
 def test_an_agent_that_always_misses_gives_up() -> None:

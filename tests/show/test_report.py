@@ -15,6 +15,7 @@ from sample_runs import tasks_result, write_result, write_run
 from seads import cli
 from seads.errors import SeadsError
 from seads.show.figures_learning import draw_success, mean_over_seeds
+from seads.show.figures_tasks import draw_success_by_depth
 from seads.show.report import summary_table, write_report
 from seads.show.report_runs import group_runs, read_run
 
@@ -179,11 +180,16 @@ def test_bad_input_is_one_sentence(tmp_path: Path, capsys: pytest.CaptureFixture
         assert error.count("\n") == 1
 
 
-def test_another_algorithm_is_reported_without_plans(tmp_path: Path) -> None:
-    run = write_run(tmp_path / "vic", evaluated=False)
+def as_of(run: Path, algorithm: str) -> Path:
+    """The run, with a configuration that names another algorithm."""
     config = json.loads((run / "config.json").read_text())
-    config["agent"]["algorithm"] = "vic"
+    config["agent"]["algorithm"] = algorithm
     (run / "config.json").write_text(json.dumps(config))
+    return run
+
+
+def test_another_algorithm_is_reported_without_plans(tmp_path: Path) -> None:
+    run = as_of(write_run(tmp_path / "vic", evaluated=False), "vic")
     write_report([str(run)], tmp_path / "report.html")
     page = (tmp_path / "report.html").read_text()
     assert "Operators" not in page
@@ -191,10 +197,7 @@ def test_another_algorithm_is_reported_without_plans(tmp_path: Path) -> None:
 
 
 def test_a_baseline_is_reported_beside_ours(runs: list[Path], tmp_path: Path) -> None:
-    flat = write_run(tmp_path / "sac", env=SMALL, evaluated=False)
-    config = json.loads((flat / "config.json").read_text())
-    config["agent"]["algorithm"] = "sac"
-    (flat / "config.json").write_text(json.dumps(config))
+    flat = as_of(write_run(tmp_path / "sac", env=SMALL, evaluated=False), "sac")
     shares = {str(d): {"boards": 20, "success": 0.5, "solution_length": None} for d in (1, 2, 3)}
     tasks = {"success": 0.5, "boards": 60, "depths": shares}
     write_result(flat, "tasks", {"tasks": tasks, "curve": [{"env_steps": 9, "success": 0.2}]})
@@ -216,16 +219,20 @@ def test_a_baseline_is_reported_beside_ours(runs: list[Path], tmp_path: Path) ->
 
 def test_the_papers_numbers_stand_beside_ours_only(tmp_path: Path) -> None:
     run = read_run(write_run(tmp_path / "run", env="tileswap-cursor"))
-    assert "11.99" in summary_table({("tileswap-cursor", "default"): [run]})
-    flat = replace(run, algorithm="sac")
-    assert "11.99" not in summary_table({("tileswap-cursor", "sac"): [flat]})
+    ours = {("tileswap-cursor", "default"): [run]}
+    baseline = {("tileswap-cursor", "sac"): [replace(run, algorithm="sac")]}
+    assert "11.99" in summary_table(ours)
+    assert "11.99" not in summary_table(baseline)
+    for draw in (draw_success, draw_success_by_depth):
+        for groups, marked in ((ours, True), (baseline, False)):
+            drawn = draw(groups)
+            assert drawn is not None
+            _, labels = drawn.axes[0].get_legend_handles_labels()
+            assert any("paper" in str(label) for label in labels) == marked, labels
 
 
 def test_success_of_both_algorithms_in_one_figure(runs: list[Path], tmp_path: Path) -> None:
-    flat = write_run(tmp_path / "sac", env=SMALL, evaluated=False)
-    config = json.loads((flat / "config.json").read_text())
-    config["agent"]["algorithm"] = "sac"
-    (flat / "config.json").write_text(json.dumps(config))
+    flat = as_of(write_run(tmp_path / "sac", env=SMALL, evaluated=False), "sac")
     tasks = {"success": 0.5, "boards": 20, "depths": {"1": {"boards": 20, "success": 0.5}}}
     write_result(flat, "tasks", {"tasks": tasks, "curve": [{"env_steps": 9, "success": 0.2}]})
     drawn = draw_success(group_runs([read_run(run) for run in [*runs, flat]]))

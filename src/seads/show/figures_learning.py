@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from seads.show.figures import (
     steps_axis,
     steps_text,
 )
-from seads.show.report_runs import PAPER, RunRecord
+from seads.show.report_runs import RunRecord, paper_beside
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -84,7 +85,7 @@ def draw_coverage(groups: Groups) -> Figure | None:
     with panel_grid(len(curves)) as (drawn, axes):
         for one, (env, labels) in zip(axes.flat, curves.items(), strict=False):
             _lines(one, labels)
-            paper = PAPER.get(env)
+            paper = paper_beside(env, chain(*panels(groups)[env].values()))
             if paper and paper.coverage is not None:
                 std = "" if paper.coverage_std is None else f" ± {paper.coverage_std}"
                 _paper_mark(one, paper.coverage, f"{paper.coverage}{std}", paper.env_steps)
@@ -115,7 +116,7 @@ def draw_success(groups: Groups) -> Figure | None:
         for one, (env, lines) in zip(axes.flat, curves.items(), strict=False):
             _lines(one, lines)
             percent_axis(one)
-            paper = PAPER.get(env)
+            paper = paper_beside(env, chain(*panels(groups)[env].values()))
             if paper and paper.success is not None:
                 _paper_mark(one, paper.success, f"{paper.success:.1%}", paper.env_steps)
             one.set_title(env)

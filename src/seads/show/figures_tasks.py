@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from seads.evaluation.statistics import wilson_interval
 from seads.planning.executor import Reason
 from seads.show.figures import MARKERS, PAPER_COLOUR, colour, figure, percent_axis
 from seads.show.figures_learning import Groups, blank, panel_grid, panels
-from seads.show.report_runs import PAPER
+from seads.show.report_runs import PaperResult, paper_beside
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -45,12 +46,13 @@ def draw_success_by_depth(groups: Groups) -> Figure | None:
         return None
     with panel_grid(len(found)) as (drawn, axes):
         for one, (env, tasks) in zip(axes.flat, found.items(), strict=False):
-            _success_panel(one, env, tasks)
+            runs = chain(*panels(groups)[env].values())
+            _success_panel(one, env, tasks, paper_beside(env, runs))
         blank(axes, len(found))
         return drawn
 
 
-def _success_panel(axes: Axes, env: str, tasks: Tasks) -> None:
+def _success_panel(axes: Axes, env: str, tasks: Tasks, paper: PaperResult | None) -> None:
     for index, (name, seeds) in enumerate(tasks.items()):
         depths = _depths(seeds)
         if not depths:
@@ -70,7 +72,6 @@ def _success_panel(axes: Axes, env: str, tasks: Tasks) -> None:
             label=how if len(seeds) == 1 else f"{how} ({len(seeds)} seeds)",
         )
     _depth_axis(axes, sorted({depth for seeds in tasks.values() for depth in _depths(seeds)}))
-    paper = PAPER.get(env)
     if paper is not None and paper.success is not None:
         label = f"paper, depths 1 to 5 together: {paper.success:.1%}"
         dashes = (0, (4, 3))

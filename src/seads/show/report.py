@@ -21,7 +21,7 @@ from seads.show.figures_tasks import (
     draw_success_by_depth,
 )
 from seads.show.report_page import PAGE, table
-from seads.show.report_runs import PAPER, RunRecord, group_runs, read_run
+from seads.show.report_runs import RunRecord, group_runs, paper_beside, read_run
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -166,8 +166,7 @@ def summary_table(groups: Groups) -> str:
     """A row per group: ours beside the paper's."""
     rows = []
     for (env, label), members in groups.items():
-        # the paper's numbers are of its own algorithm: beside a baseline they would mislead
-        paper = PAPER.get(env) if members[0].algorithm == "seads" else None
+        paper = paper_beside(env, members)
         coverages = [found for run in members if (found := final_coverage(run)) is not None]
         shares, plain = (
             [share for run in members if (share := final_success(run, replan)) is not None]

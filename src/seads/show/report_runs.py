@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -203,6 +203,11 @@ def _read_directory(path: Path) -> RunRecord:
     if not record.metrics and not record.results:
         raise SeadsError(f"{path} has nothing to report yet: no metrics and no evaluation")
     return record
+
+
+def paper_beside(env: str, runs: Iterable[RunRecord]) -> PaperResult | None:
+    """What the paper reports, which is of its own algorithm: beside baselines it would mislead."""
+    return PAPER.get(env) if any(run.algorithm == "seads" for run in runs) else None
 
 
 def group_runs(runs: Sequence[RunRecord]) -> dict[tuple[str, str], list[RunRecord]]:
