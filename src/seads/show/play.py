@@ -6,6 +6,7 @@ import contextlib
 import io
 import socket
 import threading
+import time
 import warnings
 from functools import lru_cache
 from pathlib import Path
@@ -97,7 +98,9 @@ class PlayServer:
 
     def wait(self) -> None:
         """Serve until Ctrl-C."""
-        threading.Event().wait()
+        # not one wait without end: a signal just before it begins would not be seen
+        while True:
+            time.sleep(0.5)
 
     def stop(self) -> None:
         """Close every page and the server."""
