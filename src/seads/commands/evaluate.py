@@ -58,6 +58,26 @@ class Options:
     """Print one JSON object."""
 
 
+Found = dict[str, Any]
+Measure = Callable[[Any, Options], Found]
+
+
+@dataclass(frozen=True)
+class Part:
+    """One kind of evaluation."""
+
+    key: str
+    """Its name in the results."""
+    doing: str
+    """What a person waits for."""
+    measure: Measure
+    show: Callable[[Found], None]
+    point: Callable[[Found], Found] | None
+    """What of it is kept for a curve along the run, the value first; None: no curve is drawn."""
+    file: Callable[[Options], str]
+    """Where the results go, without the suffix."""
+
+
 def run(options: Options) -> dict[str, Any]:
     """Evaluate, print tables, and write eval/*.json into the run directory."""
     from seads.jax_setup import prepare_jax
@@ -103,7 +123,8 @@ def run(options: Options) -> dict[str, Any]:
             continue
         if missing:
             raise SeadsError(missing)
-        results, name = _measure(agent, part, options)
+        results = _measure(agent, PARTS[part], options)
+        name = PARTS[part].file(options)
         write_result(Path(options.run), name, {**facts, **results}, command)
         measured |= results
     if not measured:
@@ -138,37 +159,14 @@ def _obstacle(agent: Any, part: str) -> str | None:
     return None
 
 
-def _measure(agent: Any, part: str, options: Options) -> tuple[dict[str, Any], str]:
-    """One part of the evaluation: its results, and the name of their file."""
-    results: dict[str, Any]
-    if part == "tasks":
-        with working(f"{options.run}: solving boards"):
-            results = {"tasks": measure_tasks(agent, options)}
-        show_tasks(results["tasks"])
-        if options.checkpoints:
-            results["curve"] = checkpoint_curve(Path(options.run), success_at, options)
-        kind = "replan" if options.replan else "no-replan"
-        name = f"tasks-{kind}-{options.planner}-{options.minimise}-{options.split}"
-        return results, f"{name}{_depths_in_name(options)}-seed{options.seed}"
-    if part == "model":
-        with working(f"{options.run}: running all skills"):
-            results = {"model": model_of(agent, options)}
-        show_model(results["model"])
-        if options.checkpoints:
-            results["curve"] = checkpoint_curve(Path(options.run), model_at, options)
-        return results, f"model-{options.split}{_depths_in_name(options)}-seed{options.seed}"
-    if part == "skills":
-        name = f"skills-{options.split}-seed{options.seed}"
-        with working(f"{options.run}: following the skills"):
-            results = {"skill_maps": map_skills(agent, options)}
-        print(f"{agent.num_skills} skills from {results['skill_maps']['starts']} starts")
-        return results, name
-    with working(f"{options.run}: running all skills"):
-        results = {"coverage": measure_coverage(agent, options)}
-    show_coverage(results["coverage"])
-    if options.checkpoints:
-        results["curve"] = checkpoint_curve(Path(options.run), coverage_at, options)
-    return results, f"coverage-{options.split}-seed{options.seed}"
+def _measure(agent: Any, part: Part, options: Options) -> dict[str, Any]:
+    """One part of the evaluation, measured and shown."""
+    with working(f"{options.run}: {part.doing}"):
+        results: dict[str, Any] = {part.key: part.measure(agent, options)}
+    part.show(results[part.key])
+    if options.checkpoints and part.point is not None:
+        results["curve"] = checkpoint_curve(Path(options.run), part.measure, part.point, options)
+    return results
 
 
 def _depths_in_name(options: Options) -> str:
@@ -284,26 +282,9 @@ def model_of(agent: Any, options: Options) -> dict[str, Any]:
     )
 
 
-def model_at(agent: Any, options: Options) -> dict[str, Any]:
-    """A point of the curve of how right the model is."""
-    found = model_of(agent, options)
-    return {"model_right": found["right"], "by_depth": found["by_depth"]}
-
-
-def coverage_at(agent: Any, options: Options) -> dict[str, Any]:
-    """A point of the coverage's curve."""
-    return {"coverage": measure_coverage(agent, options)["mean"]}
-
-
-def success_at(agent: Any, options: Options) -> dict[str, Any]:
-    """A point of the success's curve."""
-    found = measure_tasks(agent, options)
-    return {name: found[name] for name in ("success", "by_depth")}
-
-
 def checkpoint_curve(
-    run: Path, measure: Callable[[Any, Options], dict[str, Any]], options: Options
-) -> list[dict[str, Any]]:
+    run: Path, measure: Measure, point_of: Callable[[Found], Found], options: Options
+) -> list[Found]:
     """Env steps and what is measured of every agent kept along the run."""
     from seads.agent import load
     from seads.evaluation.results import checkpoint_agents
@@ -312,8 +293,54 @@ def checkpoint_curve(
     for directory in checkpoint_agents(run):
         agent = load(directory)
         with working(directory.parent.name):
-            point = {"env_steps": agent.card["env_steps"], **measure(agent, options)}
+            point = {"env_steps": agent.card["env_steps"], **point_of(measure(agent, options))}
         points.append(point)
         name, value = list(point.items())[1]
         print(f"{point['env_steps']:>10,} env steps: {name} {value:.4g}", flush=True)
     return points
+
+
+def _show_maps(found: Found) -> None:
+    print(f"{len(found['skills'])} skills from {found['starts']} starts")
+
+
+def _tasks_file(options: Options) -> str:
+    kind = "replan" if options.replan else "no-replan"
+    name = f"tasks-{kind}-{options.planner}-{options.minimise}-{options.split}"
+    return f"{name}{_depths_in_name(options)}-seed{options.seed}"
+
+
+PARTS = {
+    "coverage": Part(
+        "coverage",
+        "running all skills",
+        measure_coverage,
+        show_coverage,
+        lambda found: {"coverage": found["mean"]},
+        lambda options: f"coverage-{options.split}-seed{options.seed}",
+    ),
+    "tasks": Part(
+        "tasks",
+        "solving boards",
+        measure_tasks,
+        show_tasks,
+        lambda found: {"success": found["success"], "by_depth": found["by_depth"]},
+        _tasks_file,
+    ),
+    "model": Part(
+        "model",
+        "running all skills",
+        model_of,
+        show_model,
+        lambda found: {"model_right": found["right"], "by_depth": found["by_depth"]},
+        lambda options: f"model-{options.split}{_depths_in_name(options)}-seed{options.seed}",
+    ),
+    "skills": Part(
+        "skill_maps",
+        "following the skills",
+        map_skills,
+        _show_maps,
+        None,
+        lambda options: f"skills-{options.split}-seed{options.seed}",
+    ),
+}
