@@ -68,7 +68,10 @@ def test_the_command_serves_until_ctrl_c(agent: str, tmp_path: Path) -> None:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
         port = taken.getsockname()[1]
-        command = [sys.executable, "-m", "seads.cli", "play", agent, "--port", str(port)]
+        # a shell's background jobs ignore Ctrl-C, and so would what this test starts in one
+        heeding = ["env", "--default-signal=INT"]
+        play = [sys.executable, "-m", "seads.cli", "play", agent, "--port", str(port)]
+        command = heeding + play
         for extra, last in (({}, "ssh -L"), ({"BROWSER": f"{browser} %s"}, "Ctrl-C ends it")):
             file.truncate(0)
             served = subprocess.Popen(command, stdout=file, stderr=file, env=shell | extra)
