@@ -150,6 +150,7 @@ def test_the_controls_do_what_they_say(server: PlayServer, browser: Any) -> None
     press(browser, "Disturb")
     wait(lambda: (page.session.symbol != board).any(), "the disturbance")
     wait(lambda: "someone changed" in read(browser, "seads-notice"), "word of the disturbance")
+    time.sleep(2.0)  # longer than the slow step that the pause fell into is shown
     assert page.session.env_steps == steps, "it went on while paused"
 
     press(browser, "Go on")
