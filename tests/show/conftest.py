@@ -1,4 +1,4 @@
-"""Lets the tests of this folder share `sample_runs`."""
+"""Lets the tests of this folder share modules such as `sample_runs`."""
 
 from __future__ import annotations
 
