@@ -189,7 +189,7 @@ class Page:
         session = self._session
         if session is None:
             return
-        if isinstance(session.game, LightsOut):
+        if isinstance(session.board.game, LightsOut):
             press = self._click.value == PRESS
             self._do(lambda s: s.press_field(field) if press else s.touch_field(field))
         elif self._picked is None or self._picked == field:
@@ -246,10 +246,10 @@ class Page:
             body = session.env.manipulator.name
             client.camera.position = CAMERAS[body]
             client.camera.look_at = LOOK_AT[body]
-            low, high = session.depths
+            low, high = session.board.depths
             self._depth.min, self._depth.max, self._depth.value = low, high, high
             self._skill.max, self._skill.value = session.agent.num_skills - 1, 0
-            lights = isinstance(session.game, LightsOut)
+            lights = isinstance(session.board.game, LightsOut)
             self._click.visible = lights
             self._boards.options = (NEW, EMPTY if lights else IN_ORDER, RESET)
             self._help.content = help_html("fields" if lights else "two chips to exchange them")

@@ -15,19 +15,15 @@ import numpy as np
 from jaxtyping import Bool
 
 from seads.agent.agent import Agent
-from seads.envs import make_env
 from seads.envs.embedding import EmbeddedEnv
-from seads.envs.registry import lookup
 from seads.errors import SeadsError
-from seads.evaluation.boards import AnyGame, GameReader, game_of
 from seads.evaluation.tasks import Solver, Solving, draw_tasks
-from seads.games import LightsOut
 from seads.planning.executor import Effect, skill_limit
 from seads.planning.model import SymbolicModel
 from seads.planning.result import PlanStatus
+from seads.show.play_board import PlayBoard
 from seads.show.play_moves import PlannedMove, advice, planned_move, planned_moves
 from seads.show.play_skill import RunningSkill, skill_noise
-from seads.streams import row_seeds
 
 HISTORY = 50
 """Lines of the log that are kept: a session may go on for hours."""
@@ -60,18 +56,11 @@ class PlaySession:
     def __init__(
         self, agent: Agent, seed: int = 0, planner: str = "auto", replan: bool = True
     ) -> None:
-        game = game_of(agent.env)
-        if game is None:
-            raise SeadsError(f"play shows boards, and {agent.env!r} has none")
         self.agent = agent
-        self.game: AnyGame = game
-        self.reader = GameReader(game)
         self.replan = replan
         self.log: deque[str] = deque(maxlen=HISTORY)
-        self._solvers: dict[str, Solver] = {}
-        self._rng_uses = 0
         self._seed = seed
-        self._start: Bool[np.ndarray, "bits"] | None = None
+        self._solvers: dict[str, Solver] = {}
         self._running: RunningSkill | None = None
         self._pending: list[PlannedMove] = []
         self._tried: Counter[tuple[int, bytes]] = Counter()
@@ -79,39 +68,30 @@ class PlaySession:
         self.mode, self.status, self.message = Mode.STOPPED, Status.READY, ""
         self.notice = ""
         """What went against the plan, until something goes as planned again."""
-        self._use_planner(planner)
-        made = make_env(agent.env, 1, split="test", **agent.env_options)
-        if not isinstance(made, EmbeddedEnv):
-            raise SeadsError(f"play cannot show {agent.env!r}")
-        self.env: EmbeddedEnv = made
+        self.board = PlayBoard(agent, seed)
         try:
-            agent.check_fits(made.spec)
-            self.reset()
+            self._use_planner(planner)
         except BaseException:
-            made.close()
+            self.board.close()
             raise
+        self._begin()
 
     # What a page shows -------------------------------------------------------------------
 
     @property
-    def symbol(self) -> Bool[np.ndarray, "bits"]:
-        """The symbolic state now."""
-        return self.env.symbols[0]
+    def env(self) -> EmbeddedEnv:
+        """The environment, of one row."""
+        return self.board.env
 
     @property
-    def goal(self) -> Bool[np.ndarray, "bits"]:
-        """The solved board."""
-        return self.game.to_bits(self.game.goal[None])[0]
+    def symbol(self) -> Bool[np.ndarray, "bits"]:
+        """The symbolic state now."""
+        return self.board.symbol
 
     @property
     def solved(self) -> bool:
         """Whether the board is the goal now."""
-        return bool((self.symbol == self.goal).all())
-
-    @property
-    def depths(self) -> tuple[int, int]:
-        """Solution depths that boards may be drawn of."""
-        return lookup(self.agent.env).depths
+        return self.board.solved
 
     @property
     def busy(self) -> bool:
@@ -127,56 +107,38 @@ class PlaySession:
 
     def reset(self) -> None:
         """The last board that was set up again, the body in a new start pose."""
-        self._begin(self._draw(self.depths[1]) if self._start is None else self._start)
+        self.board.begin_again()
+        self._begin()
 
     def draw(self, depth: int) -> None:
         """A random board of this solution depth."""
-        low, high = self.depths
-        if not low <= depth <= high:
-            raise SeadsError(f"depth {depth} is not possible; choose from {low} to {high}")
-        self._begin(self._draw(depth))
+        self.board.draw(depth)
+        self._begin()
 
     def set_board(self, text: str) -> None:
         """The board a person typed."""
-        self._begin(self.reader.read(text))
+        self.board.begin(self.board.reader.read(text))
+        self._begin()
 
     def clear(self) -> None:
         """The solved board, to set up another one field by field."""
-        self._begin(self.goal)
+        self.board.begin(self.board.goal)
+        self._begin()
 
     def touch_field(self, field: int, other: int | None = None) -> None:
         """Change the board by hand: a light is switched, or two chips are exchanged.
 
         While the agent works this is a disturbance: the skill goes on and finds another board.
         """
-        board = self.env.boards[0]
-        for one in (field, other):
-            if one is not None and not 0 <= one < self.game.num_fields:
-                raise SeadsError(
-                    f"field {one} is not there; choose 0 to {self.game.num_fields - 1}"
-                )
-        if isinstance(self.game, LightsOut):
-            board[field] ^= 1
-        elif other is not None:
-            board[[field, other]] = board[[other, field]]
-        self._put(board)
-        if self.busy:
-            return
-        self._start = self.symbol
-        self._forget()
+        self._changed(self.board.touch(field, other))
 
     def press_field(self, field: int) -> None:
         """Change the board by hand as the game would: every board made so has a solution."""
-        if not 0 <= field < self.game.num_moves:
-            raise SeadsError(f"field {field} is not there; choose 0 to {self.game.num_moves - 1}")
-        self._play(field)
-        if not self.busy:
-            self._start = self.symbol
+        self._changed(self.board.press(field))
 
     def disturb(self) -> None:
         """Make a random move of the game on the board, as if someone had."""
-        rng = np.random.default_rng(self._next_seed())
-        self._play(int(rng.integers(self.game.num_moves)))
+        self._changed(self.board.press_any(), set_up=False)
 
     def choose_planner(self, planner: str) -> None:
         """Plan with another planner from now on; a plan that is being carried out is kept."""
@@ -196,15 +158,15 @@ class PlaySession:
             self.message = "the board is solved"
             return False
         try:
-            self.reader.check_reachable(self.symbol, self.goal)
+            self.board.reader.check_reachable(self.symbol, self.board.goal)
         except SeadsError:
-            return self._stop(Status.UNSOLVABLE, advice(self.game, self.env.boards[0]))
-        found = self._solvers[self.planner].plan(self.symbol, self.goal)
+            return self._stop(Status.UNSOLVABLE, advice(self.board.game, self.env.boards[0]))
+        found = self._solvers[self.planner].plan(self.symbol, self.board.goal)
         if not found.skills:
             known = found.status in (PlanStatus.SOLVED, PlanStatus.UNSOLVABLE)
             why = "the agent's model knows no way to the goal" if known else found.status.value
             return self._stop(Status.FAILED, why)
-        self._pending = planned_moves(self.reader, found)
+        self._pending = planned_moves(self.board.reader, found)
         self._limit = self._limit or self.skills_run + skill_limit(len(found))
         count = f"{len(found)} skill{'' if len(found) == 1 else 's'}"
         slow = found.seconds >= 1
@@ -236,7 +198,7 @@ class PlaySession:
         self.notice = ""
         self.mode, self.status = Mode.ONE_SKILL, Status.WORKING
         after = self._network.successor(self.symbol[None], np.array([skill]))[0]
-        self._start_skill(planned_move(self.reader, skill, self.symbol, after))
+        self._start_skill(planned_move(self.board.reader, skill, self.symbol, after))
 
     def stop(self) -> None:
         """Leave everything as it is; a running skill is abandoned."""
@@ -267,26 +229,36 @@ class PlaySession:
     def close(self) -> None:
         """Free the physics; closing again does nothing."""
         self.mode = Mode.STOPPED
-        self.env.close()
+        self.board.close()
 
     # ------------------------------------------------------------------------------------
 
     def _use_planner(self, planner: str) -> None:
         if planner not in self._solvers:
-            low, high = self.depths
+            low, high = self.board.depths
             depths = range(low, high + 1)
-            boards = draw_tasks(self.game, depths, BOARDS_TO_COMPILE, "test", self._seed)[1]
+            boards = draw_tasks(self.board.game, depths, BOARDS_TO_COMPILE, "test", self._seed)[1]
             self._solvers[planner] = Solver(self.agent, boards, Solving(planner=planner))
         self.planner = planner
 
-    def _begin(self, symbol: Bool[np.ndarray, "bits"]) -> None:
-        self._start = symbol.copy()
-        self.env.reset(self._next_seed(), symbols=symbol[None])
+    def _begin(self) -> None:
         self.mode = Mode.STOPPED
         self._running = None
         self.skills_run = self.env_steps = 0
         self._forget()
         self.log.clear()
+
+    def _changed(self, observation: Any, set_up: bool = True) -> None:
+        """Someone changed the board; a running skill sees it at its next step."""
+        if self._running is not None:
+            self._running.see(observation)
+        if self.busy:
+            self.notice = "someone changed the board"
+            self.log.append(self.notice)
+            return
+        if set_up:
+            self.board.keep()
+        self._forget()
 
     def _forget(self) -> None:
         """The board is another one: no plan holds any more."""
@@ -374,30 +346,3 @@ class PlaySession:
     def _network(self) -> SymbolicModel:
         """The agent's forward model."""
         return self._solvers[self.planner].network
-
-    def _play(self, move: int) -> None:
-        """Make a move of the game by hand."""
-        self._put(self.game.play(self.env.boards, np.array([move]))[0])
-        if not self.busy:
-            self._forget()
-
-    def _put(self, board: np.ndarray) -> None:
-        """Change the board under the agent's hands; a running skill sees it at its next step."""
-        observation = self.env.put_boards(self.game.to_bits(board[None]))
-        if self._running is not None:
-            self._running.see(observation)
-        if self.busy:
-            self.notice = "someone changed the board"
-            self.log.append(self.notice)
-
-    def _draw(self, depth: int) -> Bool[np.ndarray, "bits"]:
-        seed = int(self._next_seed()[0] % np.uint64(2**31))
-        return draw_tasks(self.game, [depth], 1, "test", seed)[1][0]
-
-    def _next_seed(self) -> Any:
-        self._rng_uses += 1
-        return row_seeds(self._seed, 1, _PLAY, self._rng_uses)
-
-
-_PLAY = 21
-"""Purpose of the random stream that draws boards and poses."""
