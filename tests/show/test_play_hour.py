@@ -82,9 +82,19 @@ def solve_a_board(browser: Any, disturb: bool) -> None:
     press(browser, "New")
     wait(lambda: read(browser, "seads-status") == "ready", "a board")
     press(browser, "Solve")
+    # the page sends the last of several clicks at one moment only
+    wait(lambda: read(browser, "seads-status") != "ready", "the start of a solution")
     if disturb:
         press(browser, "Disturb")
-    wait(lambda: read(browser, "seads-status") in ENDS, "the end of a solution")
+    wait(lambda: ended(browser), "the end of a solution")
+
+
+def ended(browser: Any) -> bool:
+    """Whether the board is done with; one that was disturbed after its solution is solved again."""
+    status = read(browser, "seads-status")
+    if status == "ready":
+        press(browser, "Solve")
+    return status in ENDS
 
 
 def visit(browser: Any, address: str) -> None:

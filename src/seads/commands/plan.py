@@ -92,7 +92,7 @@ def make_plan(agent: Agent, boards: Reader, options: Options) -> dict[str, Any]:
     solver = Solver(agent, np.array([start, goal]), solving)
     found = solver.plan(start, goal)
     print(side_by_side("from\n" + boards.write(start), "to\n" + boards.write(goal)), end="\n\n")
-    print(plan_text(found, boards) + (f", {found.note}" if found.note else ""))
+    print(plan_text(found, boards))
     result: dict[str, Any] = {
         "status": found.status.name.lower(),
         "skills": list(found.skills),
@@ -105,7 +105,7 @@ def make_plan(agent: Agent, boards: Reader, options: Options) -> dict[str, Any]:
         "cost": found.cost if found.solved else None,
         "minimal": found.minimal,
         "expanded": found.expanded,
-        "message": ", ".join(filter(None, (found.status.value, found.note))),
+        "message": found.verdict,
         "board": boards.line(start),
         "goal": boards.line(goal),
     }

@@ -10,6 +10,7 @@ from jaxtyping import Bool
 from seads.planning.bfs import plan as breadth_first
 from seads.planning.compile import walk
 from seads.planning.costs import Costs
+from seads.planning.model import SymbolicModel
 from seads.planning.operators import Compiled
 from seads.planning.planners import call, check_planner, choose, fits
 from seads.planning.result import Budget, Meter, Plan, PlanStatus
@@ -49,13 +50,8 @@ class CompiledSearch:
             settled = self._settle()
             if settled is not None:
                 return settled
-        expanded = 0
         for _ in range(MAX_DETOURS if fits(name, self.compiled) else 0):
-            found = self._call(name, self.meter.remaining())
-            self.meter.expanded += found.expanded
-            self.meter.peak_bytes = max(self.meter.peak_bytes, int(found.memory_mb * 2**20))
-            expanded += found.expanded
-            found = replace(found, expanded=expanded)
+            found = self._search(name, self.compiled, self.meter.remaining())
             if found.status is PlanStatus.UNSOLVABLE:
                 if self._proves_unsolvable(name):
                     return found
@@ -72,11 +68,28 @@ class CompiledSearch:
             both_ends = self.costs.is_length and fits("bidirectional", self.compiled)
             name = "bidirectional" if both_ends else "astar"
         name = "bfs" if self.costs.is_length else "dijkstra"
-        left = self.meter.remaining()
-        return call(name, self.start, self.goal, self.compiled.model, left, self.costs)
+        found = self._search(name, self.compiled.model, self.meter.remaining())
+        if found.solved or found.status is PlanStatus.UNSOLVABLE:
+            return found
+        return self._any_flips(found)
 
-    def _call(self, name: str, budget: Budget) -> Plan:
-        return call(name, self.start, self.goal, self.compiled, budget, self.costs)
+    def _search(self, name: str, model: SymbolicModel, budget: Budget) -> Plan:
+        return self._counted(call(name, self.start, self.goal, model, budget, self.costs))
+
+    def _glance(self, model: SymbolicModel, seconds: float, depth: int | None = None) -> Plan:
+        """A short look for a plan of at most that many skills."""
+        left = self.meter.remaining()
+        moment = replace(left, seconds=min(left.seconds, seconds))
+        return self._counted(
+            breadth_first(self.start, self.goal, model, moment, depth, BRIEF_BATCH)
+        )
+
+    def _counted(self, found: Plan) -> Plan:
+        """The plan, with all that has been spent on the problem so far."""
+        self.meter.expanded += found.expanded
+        self.meter.peak_bytes = max(self.meter.peak_bytes, int(found.memory_mb * 2**20))
+        memory_mb = self.meter.peak_bytes / 2**20
+        return replace(found, expanded=self.meter.expanded, memory_mb=memory_mb)
 
     def _first_difference(self, found: Plan) -> int | None:
         """The first step of the plan whose outcome the model sees differently."""
@@ -111,25 +124,22 @@ class CompiledSearch:
         It is a proof if operators and model never differed. If they did somewhere, the model may
         still know a way, and is searched for a moment.
         """
-        effects = self.compiled.operators | self.compiled.usual
-        agreement = float(np.mean([effect.agreement for effect in effects.values()]))
         if self.compiled.exact:
-            agreement = self._agreement_from_start()
+            asked, agreement = "states around the start", self._agreement_from_start()
             if agreement == 1.0:
                 return self.meter.give_up(PlanStatus.UNSOLVABLE, "gf2")
-        left = self.meter.remaining()
-        moment = replace(left, seconds=min(left.seconds, RULED_OUT_SECONDS))
-        found = breadth_first(
-            self.start, self.goal, self.compiled.model, moment, batch_successors=BRIEF_BATCH
-        )
-        self.meter.expanded += found.expanded
+        else:
+            effects = self.compiled.operators | self.compiled.usual
+            asked = "held-out states"
+            agreement = float(np.mean([effect.agreement for effect in effects.values()]))
+        found = self._glance(self.compiled.model, RULED_OUT_SECONDS)
         if found.status is PlanStatus.UNSOLVABLE or (found.solved and self.costs.is_length):
             return found
         if found.solved or agreement < RULED_OUT_AGREEMENT:
             return None
         note = (
             f"by what each of the {self.compiled.num_skills} skills flips, on which the model "
-            f"agrees in {agreement:.1%} of held-out states"
+            f"agrees in {agreement:.1%} of {asked}"
         )
         return replace(self.meter.give_up(PlanStatus.NO_COMBINATION, "gf2"), note=note)
 
@@ -137,9 +147,9 @@ class CompiledSearch:
         """Out of budget: with plain flips there may still be a plan, if not the cheapest one."""
         if found.planner == "gf2" or not fits("gf2", self.compiled):
             return found
-        other = self._call("gf2", Budget())
+        other = self._search("gf2", self.compiled, Budget())
         if other.solved and self._first_difference(other) is None:
-            return replace(other, minimal=False, expanded=self.meter.expanded)
+            return replace(other, minimal=False)
         return found
 
     def _shortened(self, found: Plan, name: str) -> Plan:
@@ -149,14 +159,10 @@ class CompiledSearch:
             return found
         if not self.costs.is_length:
             return replace(found, minimal=False)
-        left = self.meter.remaining()
         most = USUAL_SECONDS if opaque <= usual else OPAQUE_SECONDS
-        moment = replace(left, seconds=min(OPAQUE_SHARE * left.seconds, most))
-        shorter = breadth_first(
-            self.start, self.goal, self.compiled, moment, len(found) - 1, BRIEF_BATCH
-        )
-        expanded = found.expanded + shorter.expanded
+        seconds = min(OPAQUE_SHARE * self.meter.remaining().seconds, most)
+        shorter = self._glance(self.compiled, seconds, len(found) - 1)
         if shorter.solved and self._first_difference(shorter) is None:
-            return replace(shorter, expanded=expanded)
+            return shorter
         proven = shorter.status is PlanStatus.UNSOLVABLE
-        return replace(found, minimal=proven, expanded=expanded)
+        return replace(found, minimal=proven, expanded=shorter.expanded)

@@ -52,7 +52,7 @@ def choose(compiled: Compiled, costs: Costs) -> str:
         few = flip_system(compiled, costs).nullity <= MAX_NULLITY
         if few or not costs.is_length:
             return "gf2" if few else "astar"
-    if costs.is_length and compiled.invertible:
+    if costs.is_length and fits("bidirectional", compiled):
         return "bidirectional"
     return "astar"
 

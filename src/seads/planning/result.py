@@ -71,6 +71,11 @@ class Plan:
         """Whether there is a plan."""
         return self.status is PlanStatus.SOLVED
 
+    @property
+    def verdict(self) -> str:
+        """How planning ended, and what that rests on."""
+        return ", ".join(filter(None, (self.status.value, self.note)))
+
     def __len__(self) -> int:
         return len(self.skills)
 

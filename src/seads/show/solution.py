@@ -47,7 +47,7 @@ def plan_text(found: Plan, boards: Reader) -> str:
     """The plan, a line per skill; or why there is none."""
     took = duration(found.seconds)
     if not found.solved:
-        return f"no plan after {took}: {found.status.value}"
+        return f"no plan after {took}: {found.verdict}"
     if not found.skills:
         return "plan: nothing to do, the start is the goal"
     lines = [f"plan: {_count(len(found), 'skill')}, found in {took} by {found.planner}"]
