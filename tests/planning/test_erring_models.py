@@ -18,9 +18,19 @@ from tests.planning.planning_models import (
     shortest,
 )
 
-from seads.planning import Budget, Compiled, Costs, PlanStatus, compile_model, operator_rows, plan
+from seads.planning import (
+    Budget,
+    Compiled,
+    Costs,
+    PlanStatus,
+    compile_model,
+    compiled_search,
+    operator_rows,
+    plan,
+)
 from seads.planning.agreed_order import agreed_order
 from seads.planning.operators import Operator
+from seads.planning.planners import choose
 
 
 def exact_operators(effects: np.ndarray) -> dict[int, Operator]:
@@ -162,10 +172,43 @@ def test_in_a_small_space_the_model_itself_decides(seed: int, start: int, goal: 
 
     model = Table(7, 5, step)
     every = every_state(7)
-    found = plan(every[start], every[goal], compile_model(model, every))
+    with pytest.MonkeyPatch.context() as patched:  # however slow the machine is
+        patched.setattr(compiled_search, "RULED_OUT_SECONDS", 60.0)
+        found = plan(every[start], every[goal], compile_model(model, every))
     wanted = shortest(model, every[start], every[goal])
     assert found.solved == (wanted is not None)
     if found.solved:
         assert np.array_equal(replay(every[start], found.skills, model)[-1], every[goal])
     else:
         assert found.status is PlanStatus.UNSOLVABLE
+
+
+def test_usual_flips_alone_are_nothing_to_search_backwards() -> None:
+    # more combinations than gf2 weighs, and no operator that always holds
+    flips = Flips(np.concatenate([np.eye(8, dtype=bool)] * 5))
+    compiled = compile_model(Erring(flips, 0.3), np.zeros((1, 8), bool))
+    assert not compiled.operators
+    assert len(compiled.usual) == 40
+    assert choose(compiled, Costs.length(40)) != "bidirectional"
+
+
+def test_all_that_was_expanded_is_counted() -> None:
+    """Around a mistake there are two searches: one for the plan that fails, one for another."""
+    start, goal = np.zeros(12, bool), np.arange(12) < 4
+    flips = Flips(np.eye(12, dtype=bool))
+    operators = exact_operators(flips.effects)
+    once = plan(start, goal, Compiled(flips, operators), "bidirectional")
+    model = Faulty(flips, {(start.tobytes(), once.skills[0])})
+    found = plan(start, goal, Compiled(model, operators), "bidirectional")
+    assert found.solved
+    assert found.skills[0] != once.skills[0]
+    assert found.expanded > once.expanded
+
+
+def test_why_there_is_no_plan_is_told_with_what_it_rests_on() -> None:
+    compiled = compile_model(Erring(flips_of(60, 59, 0), 0.04), np.zeros((1, 60), bool))
+    found = plan(np.zeros(60, bool), np.arange(60) == 59, compiled)
+    assert found.verdict.startswith("no combination of the skills' effects")
+    assert "59 skills" in found.verdict
+    assert "of held-out states" in found.verdict
+    assert found.expanded > 0  # the model itself was asked, too

@@ -14,12 +14,11 @@ from typing import Annotated, Any, Literal
 import tyro
 
 from seads.commands.evaluate_model import measure_model, show_model
+from seads.commands.evaluate_skills import ROWS, map_skills, measure_coverage
 from seads.commands.evaluate_tables import show_coverage, show_tasks
 from seads.commands.progress import working
 from seads.errors import SeadsError
 
-ROWS = 512
-"""Environments that run side by side in an evaluation."""
 SILENCE = 10.0
 """Seconds between signs of life."""
 
@@ -238,35 +237,14 @@ def parse_depths(text: str) -> list[int]:
     return sorted(depths)
 
 
-def map_skills(agent: Any, options: Options) -> dict[str, Any]:
-    """Where each skill goes and touches, from a few starts: what `seads report` draws."""
-    from seads.envs import make_env
-    from seads.evaluation.skill_maps import STARTS_MAPPED, skill_maps
-
-    starts = min(options.starts, STARTS_MAPPED)
-    with closing(
-        make_env(agent.env, agent.num_skills, split=options.split, **agent.env_options)
-    ) as env:
-        agent.check_fits(env.spec)
-        return skill_maps(env, agent, starts, options.seed)
+def coverage_of(agent: Any, options: Options) -> dict[str, Any]:
+    """How many distinct moves the agent's skills make."""
+    return measure_coverage(agent, options.starts, options.split, options.seed)
 
 
-def measure_coverage(agent: Any, options: Options) -> dict[str, Any]:
-    """The paper's protocol for one agent."""
-    from seads.envs import make_env
-    from seads.evaluation.coverage import coverage
-
-    rows = agent.num_skills * min(options.starts, max(1, ROWS // agent.num_skills))
-    with closing(make_env(agent.env, rows, split=options.split, **agent.env_options)) as env:
-        agent.check_fits(env.spec)
-        if env.spec.num_moves is None:
-            raise SeadsError(
-                f"coverage needs to know the moves of {agent.env!r}, and nobody does; "
-                f"`seads plan {options.run} --operators` shows what its skills do"
-            )
-        return coverage(
-            env, agent.policy, agent.model, agent.num_skills, options.starts, options.seed
-        )
+def maps_of(agent: Any, options: Options) -> dict[str, Any]:
+    """Where the agent's skills go."""
+    return map_skills(agent, options.starts, options.split, options.seed)
 
 
 def model_of(agent: Any, options: Options) -> dict[str, Any]:
@@ -276,7 +254,6 @@ def model_of(agent: Any, options: Options) -> dict[str, Any]:
         None if options.depths is None else parse_depths(options.depths),
         options.boards_per_depth,
         options.starts,
-        ROWS,
         options.split,
         options.seed,
     )
@@ -314,7 +291,7 @@ PARTS = {
     "coverage": Part(
         "coverage",
         "running all skills",
-        measure_coverage,
+        coverage_of,
         show_coverage,
         lambda found: {"coverage": found["mean"]},
         lambda options: f"coverage-{options.split}-seed{options.seed}",
@@ -338,7 +315,7 @@ PARTS = {
     "skills": Part(
         "skill_maps",
         "following the skills",
-        map_skills,
+        maps_of,
         _show_maps,
         None,
         lambda options: f"skills-{options.split}-seed{options.seed}",

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import closing
 from typing import Any
 
+from seads.commands.evaluate_skills import env_for_skills
 from seads.errors import SeadsError
 
 
@@ -14,17 +14,12 @@ def measure_model(
     depths: Sequence[int] | None,
     per_depth: int,
     starts: int,
-    rows: int,
     split: Any,
     seed: int,
 ) -> dict[str, Any]:
-    """Run every skill to see which move it makes, then ask the model about that move.
-
-    `rows` environments run side by side.
-    """
+    """Run every skill to see which move it makes, then ask the model about that move."""
     import numpy as np
 
-    from seads.envs import make_env
     from seads.evaluation.boards import game_of
     from seads.evaluation.coverage import describe_skill, run_all_skills
     from seads.evaluation.model_by_depth import accuracy_by_depth, all_depths
@@ -36,9 +31,7 @@ def measure_model(
         raise SeadsError(f"nobody knows boards and moves of {agent.env!r}")
     model = symbolic_model(agent)
     count = agent.num_skills
-    side_by_side = count * min(starts, max(1, rows // count))
-    with closing(make_env(agent.env, side_by_side, split=split, **agent.env_options)) as env:
-        agent.check_fits(env.spec)
+    with env_for_skills(agent, starts, split) as env:
         runs = run_all_skills(env, agent.policy, count, starts, seed)
     skills = [describe_skill(k, runs["moves"][:, k], runs["lengths"][:, k]) for k in range(count)]
     moves = np.array([NO_MOVE if one["move"] is None else one["move"] for one in skills])
