@@ -47,9 +47,11 @@ def opened(server: PlayServer) -> Any:
     return page
 
 
-def open_and_close(server: PlayServer) -> None:
+def open_and_close(server: PlayServer, boards: int = 0) -> None:
     with ThinViewer(server.address):
-        opened(server)
+        page = opened(server)
+        page.speed = 0.0
+        play(page, boards)
     wait(lambda: not server.pages, "the page to be closed")
 
 
@@ -89,6 +91,20 @@ def test_closed_tabs_leave_nothing_behind(server: PlayServer) -> None:
     # one page is some two thousand objects
     assert objects() - before < 1000
     assert resident() - held < 40 * MEGABYTE
+
+
+def test_closed_tabs_give_their_memory_back() -> None:
+    """The arm's scene is ten times the cursor's: what the C library kept of it would show."""
+    server = PlayServer("lightsout-jaco", port=18850)
+    try:
+        open_and_close(server, boards=1)
+        held = resident()
+        for _ in range(TABS):
+            open_and_close(server, boards=1)
+        wait(lambda: play_threads() == 0, "the pages' threads to end")
+        assert resident() - held < 25 * MEGABYTE
+    finally:
+        server.stop()
 
 
 def test_playing_on_does_not_grow_memory(server: PlayServer) -> None:

@@ -19,7 +19,7 @@ from seads.agent.optimisers import ADAM
 from seads.agent.relabel import relabel
 from seads.agent.reward import clipped_posterior, skill_reward
 from seads.agent.settings import AgentSettings
-from seads.agent.skill_model import Discriminator, ForwardModel, make_model
+from seads.agent.skill_model import Discriminator, ForwardModel, NetworkForwardModel, make_model
 from seads.envs.interface import symbol_columns
 
 
@@ -118,7 +118,10 @@ def learn(
     def model_step(carry: Any, batch: Any) -> tuple[Any, Any]:
         model, optimiser = carry
         loss, gradient = eqx.filter_value_and_grad(lambda m: m.loss(*batch))(model)
-        return sac.descend(model, gradient, optimiser, model.optimiser, model_rate), loss
+        model, optimiser = sac.descend(model, gradient, optimiser, model.optimiser, model_rate)
+        if settings.board_decay and isinstance(model, NetworkForwardModel):
+            model = model.forget_board(share * settings.board_decay)
+        return (model, optimiser), loss
 
     (model, model_optimiser), model_loss = scan(
         model_step,

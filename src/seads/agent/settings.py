@@ -56,6 +56,8 @@ class AgentSettings:
     """Hidden layers of the skill model, if it is a network."""
     model_learning_rate: float = 1e-3
     """Adam's rate for a skill model that is a network."""
+    board_decay: float = 0.0
+    """Share of a network's weights on the board that each update forgets; 0.03 on large boards."""
     linear_learning_rate: float = 1.5
     """Rate of gradient descent for a linear forward model."""
     model_steps: int = 16
@@ -138,6 +140,12 @@ class AgentSettings:
             "noise_correlation",
         ):
             demand(0 <= getattr(self, name) <= 1, name, "0 to 1")
+        demand(0 <= self.board_decay < 1, "board_decay", "0 or more, below 1")
+        demand(
+            not self.board_decay or (self.algorithm == "seads" and self.model == "network"),
+            "board_decay",
+            "0 without a forward model that is a network",
+        )
         for name in ("tau", "average_rate"):
             demand(0 < getattr(self, name) <= 1, name, "above 0, up to 1")
         demand(self.noise_scale >= 0, "noise_scale", "0 or more")

@@ -95,6 +95,17 @@ class NetworkForwardModel(ForwardModel):
             x = jax.nn.relu(layer(x))
         return rest[-1](x).reshape(before.shape[0], self.num_skills, num_bits)
 
+    def forget_board(self, share: Float[Array, ""]) -> NetworkForwardModel:
+        """The model with its weights on the board this share smaller.
+
+        What data keep asking for grows back. The rest, which says something of the boards seen
+        and anything of others, is gone, so that effects are those of the skill alone.
+        """
+        weight = self.mlp.layers[0].weight
+        board = (jnp.arange(len(weight)) < len(weight) - self.num_skills)[:, None]
+        smaller = jnp.where(board, (1 - share) * weight, weight)
+        return eqx.tree_at(lambda model: model.mlp.layers[0].weight, self, smaller)
+
 
 class LinearForwardModel(ForwardModel):
     """A sparse linear map of the board for each skill, which extrapolates to boards never seen.
