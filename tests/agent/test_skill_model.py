@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import equinox as eqx
 import jax
 import jax.numpy as jnp
@@ -131,3 +133,49 @@ def test_a_linear_model_learns_rare_effects_and_extrapolates() -> None:
         assert (found[:, move] == truth).all()
     idle = np.abs(np.asarray(model.weights)).reshape(-1)
     assert (idle < 0.1).mean() > 0.5
+
+
+def test_only_the_weights_on_the_board_are_forgotten() -> None:
+    model = NetworkForwardModel(3, 2, (4,), jax.random.key(0))
+    smaller = model.forget_board(jnp.float32(0.25))
+    before, after = (np.asarray(m.mlp.layers[0].weight) for m in (model, smaller))
+    np.testing.assert_allclose(after[:3], 0.75 * before[:3], rtol=1e-6)
+    np.testing.assert_array_equal(after[3:], before[3:])
+    for kept, same in zip(model.mlp.layers[1:], smaller.mlp.layers[1:], strict=True):
+        np.testing.assert_array_equal(kept.weight, same.weight)
+
+
+def test_a_network_that_forgets_the_board_is_right_far_from_the_boards_it_saw() -> None:
+    """LightsOut 5×5 from boards one or two presses from the goal, some labels wrong."""
+    game = make_game("lightsout", size=5)
+    count = 2000
+    rng = np.random.default_rng(0)
+    boards = game.draw(rng.integers(1, 3, count), "all", row_seeds(0, count))
+    skills = rng.integers(game.num_moves, size=count)
+    moves = np.where(rng.random(count) < 0.03, rng.integers(game.num_moves, size=count), skills)
+    before, after = game.to_bits(boards), game.to_bits(game.play(boards, moves))
+
+    @jax.jit
+    def fit(model: NetworkForwardModel, rows: jax.Array, decay: jax.Array) -> NetworkForwardModel:
+        def step(carry: Any, rows: jax.Array) -> tuple[Any, None]:
+            model, optimiser = carry
+            data = (jnp.asarray(x)[rows] for x in (before, skills, after))
+            gradient = jax.grad(lambda m, *batch: m.loss(*batch))(model, *data)
+            model, optimiser = sac.descend(model, gradient, optimiser, model.optimiser, 1e-3)
+            return (model.forget_board(decay), optimiser), None
+
+        return jax.lax.scan(step, (model, model.optimiser.init(model)), rows)[0][0]
+
+    def right(decay: float) -> float:
+        """How often the fitted model is, ten presses from the goal."""
+        fresh = NetworkForwardModel(game.num_bits, game.num_moves, (64, 64), jax.random.key(0))
+        rows = jnp.asarray(np.random.default_rng(1).integers(count, size=(1500, 128)))
+        model = fit(fresh, rows, jnp.float32(decay))
+        far = game.draw(np.full(100, 10), "all", row_seeds(5, 100))
+        found = np.asarray(model.all_flip_logits(game.to_bits(far)) > 0)
+        played = game.play(np.repeat(far, game.num_moves, 0), np.tile(range(game.num_moves), 100))
+        truth = game.to_bits(played).reshape(found.shape) ^ game.to_bits(far)[:, None]
+        return float((found == truth).all(-1).mean())
+
+    assert right(0.0) < 0.9
+    assert right(0.03) > 0.99

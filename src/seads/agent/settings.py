@@ -192,6 +192,7 @@ PAPER: dict[str, Any] = dict(
     n_step=1,
     sac_steps=16,
     model="network",
+    board_decay=0.0,
     model_steps=4,
     model_batch=32,
     clip_novelty=False,
@@ -231,8 +232,8 @@ MANIPULATORS: dict[str, dict[str, Any]] = {
 }
 """Entropy weights of the paper (S.8.4), and what the default preset adds to them."""
 
-PAIRS: dict[tuple[str, str], dict[str, Any]] = {
-    ("tileswap", "cursor"): dict(
+GAMES: dict[str, dict[str, Any]] = {
+    "tileswap": dict(
         model="linear",
         surprise=True,
         relabel_model=0.5,
@@ -241,7 +242,7 @@ PAIRS: dict[tuple[str, str], dict[str, Any]] = {
         sampled_episodes=1024,
     ),
 }
-"""What the default preset adds for a game under a manipulator, where that was measured."""
+"""What the default preset adds for a game."""
 
 MORE_SKILLS = {25: 30, 12: 15}
 """K of the preset more-skills for the games of the paper, by their number of moves."""
@@ -253,7 +254,7 @@ def preset(
     """The settings of a named preset for a manipulator and a game."""
     if name not in PRESETS:
         raise unknown("preset", name, PRESETS)
-    values = MANIPULATORS.get(manipulator, {}) | PAIRS.get((game, manipulator), {})
+    values = MANIPULATORS.get(manipulator, {}) | GAMES.get(game, {})
     values = values | PRESETS[name]
     if name == "more-skills":
         if num_moves is None:
