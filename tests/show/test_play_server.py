@@ -163,7 +163,7 @@ def test_bad_input_is_one_sentence(
         ([agent, "--json"], "--json needs --export"),
         ([agent, "--depth", "2"], "are for --export"),
         ([agent, "--export", "replay.mp4"], "its name must end in .html"),
-        ([agent, *replay, "--depth", "9"], "depth 9 is not possible"),
+        ([agent, *replay, "--depth", "99"], "depth 99 is not possible"),
         ([agent, *replay, "--board", ".#"], "board"),
         ([agent, *replay, "--board", "#.... ..... ..... ..... ....."], "has no solution"),
         ([agent, *replay, "--board", "#", "--depth", "1"], "contradict each other"),

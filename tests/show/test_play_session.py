@@ -31,7 +31,7 @@ def session(shared: PlaySession) -> PlaySession:
     return shared
 
 
-@pytest.mark.parametrize("depth", [1, 3, 5])
+@pytest.mark.parametrize("depth", [1, 3, 5, 15])
 def test_boards_are_drawn_planned_and_solved(session: PlaySession, depth: int) -> None:
     session.draw(depth)
     assert session.status is Status.READY
@@ -244,7 +244,7 @@ def test_sessions_do_not_share_boards(session: PlaySession) -> None:
 @pytest.mark.parametrize(
     ("action", "sentence"),
     [
-        (lambda s: s.draw(9), "depth 9 is not possible; choose from 1 to 5"),
+        (lambda s: s.draw(16), "depth 16 is not possible; choose from 1 to 15"),
         (lambda s: s.run_skill(25), "skill 25 is not there; choose 0 to 24"),
         (lambda s: s.touch_field(25), "field 25 is not there; choose 0 to 24"),
         (lambda s: s.choose_planner("magic"), "unknown planner 'magic'"),

@@ -77,6 +77,11 @@ def knows_depths(game: AnyGame) -> bool:
     return True
 
 
+def deepest(game: AnyGame, split: Split) -> int:
+    """The depth of the split's deepest boards; the number of moves where boards are too many."""
+    return max(all_depths(game, split)) if knows_depths(game) else game.num_moves
+
+
 def all_depths(game: AnyGame, split: Split) -> list[int]:
     """The depths of the split's boards; a few numbers of moves where boards are too many."""
     if knows_depths(game):

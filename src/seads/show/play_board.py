@@ -13,6 +13,7 @@ from seads.envs.embedding import EmbeddedEnv
 from seads.envs.registry import lookup
 from seads.errors import SeadsError
 from seads.evaluation.boards import AnyGame, GameReader, game_of
+from seads.evaluation.model_by_depth import deepest
 from seads.evaluation.tasks import draw_tasks
 from seads.games import LightsOut
 from seads.streams import row_seeds
@@ -34,7 +35,9 @@ class PlayBoard:
         self.game: AnyGame = game
         self.reader = GameReader(game)
         self.depths = lookup(agent.env).depths
-        """Lowest and highest solution depth that boards may be drawn of."""
+        """Lowest and highest solution depth of the boards that the agent learned on."""
+        self.deepest = deepest(game, "test")
+        """Highest depth that boards may be drawn of."""
         self.goal: Bool[np.ndarray, "bits"] = game.to_bits(game.goal[None])[0]
         """The solved board."""
         self._seed, self._rng_uses = seed, 0
@@ -63,9 +66,8 @@ class PlayBoard:
 
     def draw(self, depth: int) -> None:
         """A random board of this solution depth."""
-        low, high = self.depths
-        if not low <= depth <= high:
-            raise SeadsError(f"depth {depth} is not possible; choose from {low} to {high}")
+        if not 1 <= depth <= self.deepest:
+            raise SeadsError(f"depth {depth} is not possible; choose from 1 to {self.deepest}")
         seed = int(self._next_seed()[0] % np.uint64(2**31))
         self.begin(draw_tasks(self.game, [depth], 1, "test", seed)[1][0])
 

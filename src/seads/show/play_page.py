@@ -246,8 +246,7 @@ class Page:
             body = session.env.manipulator.name
             client.camera.position = CAMERAS[body]
             client.camera.look_at = LOOK_AT[body]
-            low, high = session.board.depths
-            self._depth.min, self._depth.max, self._depth.value = low, high, high
+            self._depth.max, self._depth.value = session.board.deepest, session.board.depths[1]
             self._skill.max, self._skill.value = session.agent.num_skills - 1, 0
             lights = isinstance(session.board.game, LightsOut)
             self._click.visible = lights
