@@ -30,7 +30,7 @@ train: install
 test: install
 	$(BIN)/python -m pytest --numprocesses 2
 
-# Tests that train to a threshold: many minutes.
+# Tests that train to a threshold, and an hour of play in a browser.
 test-slow: install
 	$(BIN)/python -m pytest -m slow
 
