@@ -38,3 +38,17 @@ def test_states_out_of_reach_are_ruled_out():
     corner = np.eye(16, dtype=bool)[0]
     bound = heuristic.derive(corner, goal, compiled, Costs.length(16))
     assert np.isinf(bound(pack(corner)[None])[0])
+
+
+def test_out_of_time_the_bound_is_looser_and_not_kept():
+    game = make_game("lightsout", size=3)
+    goal = goal_bits(game)
+    compiled = compile_model(RulesModel(game), goal[None])
+    states, costs = every_state(9), Costs.length(9)
+    depth = game.depth(game.from_bits(states))
+    start = states[depth.argmax()]
+    hasty = heuristic.derive(start, goal, compiled, costs, in_time=lambda: False)(pack(states))
+    exact = heuristic.derive(start, goal, compiled, costs)(pack(states))
+    assert (hasty <= depth * (1 + 1e-6)).all()
+    assert hasty.sum() < exact.sum()
+    np.testing.assert_allclose(exact, depth, rtol=1e-6)

@@ -10,6 +10,7 @@ import pytest
 from taught_agent import taught_agent
 
 from seads.errors import SeadsError
+from seads.planning.executor import skill_limit
 from seads.show.play_page import between
 from seads.show.play_session import HISTORY, PlaySession, Status
 from seads.show.play_skill import skill_noise
@@ -267,3 +268,14 @@ def test_poses_on_the_way() -> None:
     np.testing.assert_allclose(between(np.zeros(2), np.array([0.3, 0.0]), 3)[0], [0.1, 0.0])
     assert len(between(None, np.zeros(2), 3)) == 1
     assert len(between(np.zeros(2), np.ones(2), 3)) == 1
+
+
+def test_skills_run_by_hand_do_not_use_up_the_next_step(session: PlaySession) -> None:
+    """The limit on skills ends a solution that goes nowhere, not what a person does."""
+    session.draw(3)
+    session.make_plan()
+    for _ in range(skill_limit(3) + 1):
+        session.run_skill(0)
+        session.run_to_end()
+    session.step_one_skill()
+    assert session.run_to_end() is not Status.FAILED

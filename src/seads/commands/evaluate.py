@@ -180,6 +180,7 @@ def measure_tasks(agent: Any, options: Options) -> dict[str, Any]:
     from seads.envs import make_env
     from seads.envs.registry import lookup
     from seads.evaluation.boards import GameReader, game_of
+    from seads.evaluation.model_by_depth import meaning_of_depth
     from seads.evaluation.tasks import Solver, Solving, draw_tasks, report
 
     game = game_of(agent.env)
@@ -206,6 +207,7 @@ def measure_tasks(agent: Any, options: Options) -> dict[str, Any]:
         "split": options.split,
         "seed": options.seed,
         "episodes_per_depth": options.episodes_per_depth,
+        "depth_is": meaning_of_depth(game),
         "drawn": "with replacement; a board drawn again starts from another pose",
     }
 

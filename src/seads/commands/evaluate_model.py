@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from seads.commands.evaluate_skills import env_for_skills
+from seads.commands.evaluate_tables import depth_title
 from seads.errors import SeadsError
 
 
@@ -52,9 +53,8 @@ def show_model(found: dict[str, Any]) -> None:
 
     from seads.commands.table import plain_table
 
-    exact = found["depth_is"] == "solution depth"
-    first = "depth" if exact else "moves"
-    table = plain_table((first, "boards", "right", "all skills right", "worst skill"))
+    title = depth_title(found)
+    table = plain_table((title, "boards", "right", "all skills right", "worst skill"))
     for depth, one in found["depths"].items():
         worst = one["worst_skill"]
         table.add_row(
@@ -65,7 +65,7 @@ def show_model(found: dict[str, Any]) -> None:
             "" if worst["right"] == 1 else f"{worst['skill']}: {worst['right']:.1%}",
         )
     Console().print(table)
-    which = "depths" if exact else "numbers of moves"
+    which = "depths" if title == "depth" else "numbers of moves"
     print(
         f"the forward model is right in {found['right']:.2%}, mean of {len(found['depths'])} "
         f"{which}; each skill's move is the one it makes most often from {found['starts']} starts"

@@ -43,7 +43,7 @@ def show_tasks(found: dict[str, Any]) -> None:
 
     console = Console()
     titles = (
-        "depth",
+        depth_title(found),
         "boards",
         "solved",
         "95 % interval",
@@ -84,6 +84,13 @@ def show_tasks(found: dict[str, Any]) -> None:
             f"steps per skill: median {length['median']:.0f}, "
             f"quartiles {length['q1']:.0f} and {length['q3']:.0f}"
         )
+
+
+def depth_title(found: dict[str, Any]) -> str:
+    """What the boards are counted by, as the title of a column."""
+    from seads.evaluation.model_by_depth import EXACT
+
+    return "depth" if found.get("depth_is", EXACT) == EXACT else "moves"
 
 
 def _mean(numbers: dict[str, float] | None) -> str:

@@ -14,6 +14,7 @@ from seads.evaluation.tasks import draw_tasks
 from seads.games.game import Split
 from seads.planning.model import SymbolicModel
 
+EXACT = "solution depth"
 FIRST_MOVES, THEN_FROM = 5, 10
 """Where depths are not known exactly: all numbers of moves up to the first, then 10, 20, 40, …"""
 
@@ -51,7 +52,7 @@ def accuracy_by_depth(
         "right": float(np.mean(list(by_depth.values()))),
         "by_depth": by_depth,
         "depths": found,
-        "depth_is": "solution depth" if knows_depths(game) else "distinct moves from the goal",
+        "depth_is": meaning_of_depth(game),
     }
 
 
@@ -75,6 +76,11 @@ def knows_depths(game: AnyGame) -> bool:
     except SeadsError:
         return False
     return True
+
+
+def meaning_of_depth(game: AnyGame) -> str:
+    """What the depth of a drawn board says."""
+    return EXACT if knows_depths(game) else "distinct moves from the goal"
 
 
 def deepest(game: AnyGame, split: Split) -> int:

@@ -29,7 +29,8 @@ def plan(
     stopped = meter.spent(expanding=1)
     if stopped:
         return meter.give_up(stopped, "astar")
-    return _search(start, goal, model, meter, costs, derive(start, goal, model, costs), "astar")
+    heuristic = derive(start, goal, model, costs, in_time=lambda: meter.spent() is None)
+    return _search(start, goal, model, meter, costs, heuristic, "astar")
 
 
 def plan_uniform(

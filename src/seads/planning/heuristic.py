@@ -28,16 +28,21 @@ Heuristic = Callable[[Words], Float[np.ndarray, "rows"]]
 
 
 def derive(
-    start: Bool[np.ndarray, "bits"], goal: Bool[np.ndarray, "bits"], model: Compiled, costs: Costs
+    start: Bool[np.ndarray, "bits"],
+    goal: Bool[np.ndarray, "bits"],
+    model: Compiled,
+    costs: Costs,
+    in_time: Callable[[], bool] = lambda: True,
 ) -> Heuristic:
     """A lower bound for each packed state; infinity where the goal is out of reach.
 
-    With an opaque skill nothing can be promised, and the bound is zero.
+    With an opaque skill nothing can be promised, and the bound is zero. When `in_time` turns
+    false no more patterns are looked for, and the bound is looser.
     """
     if model.opaque:
         return lambda words: np.zeros(len(words))
     weights = _potentials(start ^ goal, model, costs.search)
-    tables = _patterns(goal, model, costs)
+    tables = _patterns(goal, model, costs, in_time)
     target = pack(goal)
 
     def bound(words: Words) -> Float[np.ndarray, "rows"]:
@@ -71,26 +76,30 @@ def _potentials(
     return weights / max(excess, 1.0)
 
 
-def _patterns(goal: Bool[np.ndarray, "bits"], model: Compiled, costs: Costs) -> list[Heuristic]:
-    """Pattern tables for the goal, kept with the model for the next start."""
+def _patterns(
+    goal: Bool[np.ndarray, "bits"], model: Compiled, costs: Costs, in_time: Callable[[], bool]
+) -> list[Heuristic]:
+    """Pattern tables for the goal, kept with the model for the next start if all are there."""
     key = ("patterns", pack(goal).tobytes() + costs.per_skill.tobytes())
     tables = model.cache.get(key)
     if not isinstance(tables, list):
-        tables = model.cache[key] = _build_patterns(goal, model, costs)
+        tables = _build_patterns(goal, model, costs, in_time)
+        if in_time():
+            model.cache[key] = tables
     return tables
 
 
 def _build_patterns(
-    goal: Bool[np.ndarray, "bits"], model: Compiled, costs: Costs
+    goal: Bool[np.ndarray, "bits"], model: Compiled, costs: Costs, in_time: Callable[[], bool]
 ) -> list[Heuristic]:
     if not model.invertible:
         return []
     groups = _independent_groups(model)
     tables: list[Heuristic] = []
-    while groups and len(tables) < MAX_PATTERNS:
+    while groups and len(tables) < MAX_PATTERNS and in_time():
         chosen: np.ndarray = np.zeros(0, np.int64)
         best: Heuristic | None = None
-        while groups:
+        while groups and in_time():
             wider = np.union1d(chosen, groups[0])
             table = _pattern(wider, goal, model, costs)
             if table is None:

@@ -162,8 +162,8 @@ class PlaySession:
         except SeadsError:
             return self._stop(Status.UNSOLVABLE, advice(self.board.game, self.env.boards[0]))
         found = self._solvers[self.planner].plan(self.symbol, self.board.goal)
-        if not found.skills:
-            known = found.status in (PlanStatus.SOLVED, PlanStatus.UNSOLVABLE)
+        if not found.solved:
+            known = found.status is PlanStatus.UNSOLVABLE
             why = "the agent's model knows no way to the goal" if known else found.status.value
             return self._stop(Status.FAILED, why)
         self._pending = planned_moves(self.board.reader, found)
@@ -283,7 +283,7 @@ class PlaySession:
     def _decide(self) -> None:
         if self.solved:
             self._stop(Status.SOLVED, self._told())
-        elif self._limit and self.skills_run >= self._limit:
+        elif self.mode is Mode.SOLVE and self._limit and self.skills_run >= self._limit:
             self._stop(Status.FAILED, "gave up: too many skills for this board")
         elif self._pending or self.make_plan():
             self._start_skill(self._pending[0])
