@@ -168,7 +168,8 @@ def _measure_large(game: Game, models: dict[str, SymbolicModel]) -> dict[str, An
         compiled = compile_model(model, goal[None])
         again = [plan(start, goal, compiled) for start in starts]
         report[name] = {
-            "solved": sum(f.solved and f.minimal for f in found),
+            "solved": sum(f.solved for f in found),
+            "surely_shortest": sum(f.minimal for f in found),
             "boards": len(found),
             "worst_ms_with_compiling": round(1e3 * max(f.seconds for f in found), 1),
             "worst_ms_compiled": round(1e3 * max(f.seconds for f in again), 1),
