@@ -98,6 +98,9 @@ def test_what_to_run_next_keeps_the_goal(agent: str, capsys: pytest.CaptureFixtu
     assert last == f"next: seads solve {agent} --board '{board}' --goal '{goal}'"
     assert cli.main(["plan", agent, "--board", CROSS]) == 0
     assert capsys.readouterr().out.splitlines()[-1].endswith(f"--board '{goal}'")
+    # where there is no plan there is nothing to execute
+    assert cli.main(["plan", agent, "--board", CROSS, "--seconds", "0"]) == 0
+    assert capsys.readouterr().out.splitlines()[-1] == f"next: seads plan {agent} --operators"
     assert cli.main(["plan", agent, "--board", "0" * 25]) == 0
     assert "plan: nothing to do, the start is the goal\n" in capsys.readouterr().out
 

@@ -68,7 +68,9 @@ def run(options: Options) -> dict[str, Any]:
     if options.board is not None:
         result |= make_plan(agent, boards, options)
         goal = "" if options.goal is None else f" --goal {result['goal']!r}"
-        print(f"next: seads solve {options.run} --board {result['board']!r}{goal}")
+        solvable = f"solve {options.run} --board {result['board']!r}{goal}"
+        solved = result["status"] == "solved"
+        print(f"next: seads {solvable if solved else f'plan {options.run} --operators'}")
     else:
         goal = " --goal BOARD" if boards.goal is None else ""
         print(f"next: seads plan {options.run} --board BOARD{goal}")
