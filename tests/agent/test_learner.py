@@ -30,7 +30,7 @@ from seads.agent.networks import SkillPolicy
 from seads.agent.optimisers import ADAM
 from seads.agent.rollout import act
 from seads.agent.settings import AgentSettings
-from seads.agent.skill_model import ForwardModel
+from seads.agent.skill_model import ForwardModel, NetworkForwardModel
 
 Tiny = Callable[..., AgentSettings]
 
@@ -201,8 +201,11 @@ def test_score_computes_each_transition_once_and_right(tiny: Tiny) -> None:
     np.testing.assert_allclose(novelty, surprise, rtol=1e-5, atol=1e-6)
 
 
-def test_scan_is_the_plain_loop(tiny: Tiny) -> None:
-    settings = tiny(sac_steps=4, model_steps=3, learning_rate=2e-3, alpha_fall=2.0)
+@pytest.mark.parametrize("decay", [0.0, 0.2])
+def test_scan_is_the_plain_loop(tiny: Tiny, decay: float) -> None:
+    settings = tiny(
+        sac_steps=4, model_steps=3, learning_rate=2e-3, alpha_fall=2.0, board_decay=decay
+    )
     state = initial_state(SHAPES, settings, 0)
     buffer = filled(hand_written([1, 3, 2, 4] * 4, changed=True))
     batches, _ = draw_batches(state.model, buffer, settings, np.random.default_rng(0))
@@ -216,6 +219,8 @@ def test_scan_is_the_plain_loop(tiny: Tiny) -> None:
         batch = (batches.before[i], batches.model_skills[i], batches.after[i])
         loss, gradient = eqx.filter_value_and_grad(lambda m, b=batch: m.loss(*b))(model)
         model, optimiser = sac.descend(model, gradient, optimiser, ADAM, rate_of_model)
+        assert isinstance(model, NetworkForwardModel)
+        model = model.forget_board(jnp.float32(decay / 2))
         losses.append(float(loss))
     noise = jax.random.normal(key, (4, 2, 8, 1))
     one_update = eqx.filter_jit(sac.update)

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import json
-import re
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,13 +12,13 @@ from typing import Any
 
 import pytest
 from browser import choose, chromium, press, read, wait
+from play_process import MEGABYTE, addresses, play_command, resident
 
 MINUTES = 60
 TAB_EVERY = 6
 """Minutes between visits of a second tab."""
 SETTLED = 10
 """Minutes until caches are full."""
-MEGABYTE = 1 << 20
 ENDS = ("solved", "not solved")
 RECORD = Path(__file__).parents[2] / ".cache" / "play-hour.json"
 
@@ -29,15 +27,11 @@ RECORD = Path(__file__).parents[2] / ".cache" / "play-hour.json"
 def served(tmp_path: Path) -> Iterator[tuple[str, int]]:
     """Address and process of the command with its default agent, the Jaco arm."""
     out = tmp_path / "out.txt"
-    heeding = ["env", "--default-signal=INT"]  # a shell's background jobs ignore Ctrl-C
-    command = [*heeding, sys.executable, "-m", "seads.cli", "play", "--port", "18900", "--no-open"]
+    command = play_command("--port", "18900", "--no-open")
     with out.open("w") as file:
         process = subprocess.Popen(command, stdout=file, stderr=file)
         try:
-            (address,) = wait(
-                lambda: re.findall(r"(http://127\.0\.0\.1:\d+) \(Ctrl", out.read_text()),
-                "the address of the page",
-            )
+            (address,) = wait(lambda: addresses(out.read_text()), "the address of the page")
             yield address, process.pid
             process.send_signal(signal.SIGINT)
             assert process.wait(timeout=60) == 0, out.read_text()
@@ -107,12 +101,6 @@ def visit(browser: Any, address: str) -> None:
     solve_a_board(browser, disturb=False)
     browser.close()
     browser.switch_to.window(first)
-
-
-def resident(process: int) -> int:
-    """Bytes of memory that the process holds."""
-    (line,) = re.findall(r"VmRSS:\s+(\d+) kB", Path(f"/proc/{process}/status").read_text())
-    return int(line) * 1024
 
 
 def heap(browser: Any) -> int:

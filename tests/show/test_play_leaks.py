@@ -7,20 +7,18 @@ import itertools
 import threading
 import time
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
+from play_process import MEGABYTE, resident
 from taught_agent import taught_agent
 from thin_viewer import ThinViewer
 
 from seads.show.play import PlayServer
 
 PATIENCE = 120
-PAGE_BYTES = 4096
 BOARDS = 8
 TABS = 5
-MEGABYTE = 1 << 20
 
 
 @pytest.fixture(scope="module")
@@ -69,11 +67,6 @@ def objects() -> int:
     for _ in range(3):
         gc.collect()
     return len(gc.get_objects())
-
-
-def resident() -> int:
-    """Bytes of memory that the process holds."""
-    return int(Path("/proc/self/statm").read_text().split()[1]) * PAGE_BYTES
 
 
 def play_threads() -> int:

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import signal
 import socket
 import subprocess
-import sys
 import time
 import urllib.request
 from pathlib import Path
 
 import pytest
+from play_process import addresses, play_command
 from sample_runs import untrained_agent
 from taught_agent import taught_agent
 
@@ -68,10 +67,7 @@ def test_the_command_serves_until_ctrl_c(agent: str, tmp_path: Path) -> None:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
         port = taken.getsockname()[1]
-        # a shell's background jobs ignore Ctrl-C, and so would what this test starts in one
-        heeding = ["env", "--default-signal=INT"]
-        play = [sys.executable, "-m", "seads.cli", "play", agent, "--port", str(port)]
-        command = heeding + play
+        command = play_command(agent, "--port", str(port))
         for extra, last in (({}, "ssh -L"), ({"BROWSER": f"{browser} %s"}, "Ctrl-C ends it")):
             file.truncate(0)
             served = subprocess.Popen(command, stdout=file, stderr=file, env=shell | extra)
@@ -82,7 +78,7 @@ def test_the_command_serves_until_ctrl_c(agent: str, tmp_path: Path) -> None:
                 time.sleep(0.1)
             text = out.read_text().lstrip("\0")
             assert f"port {port} is in use; took " in text
-            (address,) = re.findall(r"(http://127\.0\.0\.1:\d+) \(Ctrl", text)
+            (address,) = addresses(text)
             assert b"<!doctype html>" in urllib.request.urlopen(address).read().lower()
             served.send_signal(signal.SIGINT)
             assert served.wait(timeout=60) == 0
