@@ -11,7 +11,8 @@ from jaxtyping import Bool, Int
 from tests.exact_agent import exact_agent
 
 from seads import cli
-from seads.evaluation.model_by_depth import accuracy_by_depth, all_depths
+from seads.evaluation.depths import all_depths
+from seads.evaluation.model_by_depth import accuracy_by_depth
 from seads.games import LightsOut, TileSwap
 from seads.games.game import NO_MOVE
 from seads.planning import RulesModel

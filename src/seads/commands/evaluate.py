@@ -180,7 +180,7 @@ def measure_tasks(agent: Any, options: Options) -> dict[str, Any]:
     from seads.envs import make_env
     from seads.envs.registry import lookup
     from seads.evaluation.boards import GameReader, game_of
-    from seads.evaluation.model_by_depth import meaning_of_depth
+    from seads.evaluation.depths import meaning_of_depth
     from seads.evaluation.tasks import Solver, Solving, draw_tasks, report
 
     game = game_of(agent.env)

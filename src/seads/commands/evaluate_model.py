@@ -23,7 +23,8 @@ def measure_model(
 
     from seads.evaluation.boards import game_of
     from seads.evaluation.coverage import describe_skill, run_all_skills
-    from seads.evaluation.model_by_depth import accuracy_by_depth, all_depths
+    from seads.evaluation.depths import all_depths
+    from seads.evaluation.model_by_depth import accuracy_by_depth
     from seads.evaluation.symbolic_model import symbolic_model
     from seads.games.game import NO_MOVE
 

@@ -88,7 +88,7 @@ def show_tasks(found: dict[str, Any]) -> None:
 
 def depth_title(found: dict[str, Any]) -> str:
     """What the boards are counted by, as the title of a column."""
-    from seads.evaluation.model_by_depth import EXACT
+    from seads.evaluation.depths import EXACT
 
     return "depth" if found.get("depth_is", EXACT) == EXACT else "moves"
 

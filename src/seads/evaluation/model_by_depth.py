@@ -8,15 +8,11 @@ from typing import Any
 import numpy as np
 from jaxtyping import Bool, Int
 
-from seads.errors import SeadsError
 from seads.evaluation.boards import AnyGame
+from seads.evaluation.depths import meaning_of_depth
 from seads.evaluation.tasks import draw_tasks
 from seads.games.game import Split
 from seads.planning.model import SymbolicModel
-
-EXACT = "solution depth"
-FIRST_MOVES, THEN_FROM = 5, 10
-"""Where depths are not known exactly: all numbers of moves up to the first, then 10, 20, 40, …"""
 
 
 def accuracy_by_depth(
@@ -67,34 +63,3 @@ def predictions_right(
     after = game.to_bits(game.play(boards, np.tile(moves, len(states))))
     expected = after.reshape(len(states), len(moves), -1)
     return (model.successors(states) == expected).all(axis=-1)
-
-
-def knows_depths(game: AnyGame) -> bool:
-    """Whether boards can be drawn by their exact solution depth; else by distinct random moves."""
-    try:
-        game.depth_counts()
-    except SeadsError:
-        return False
-    return True
-
-
-def meaning_of_depth(game: AnyGame) -> str:
-    """What the depth of a drawn board says."""
-    return EXACT if knows_depths(game) else "distinct moves from the goal"
-
-
-def deepest(game: AnyGame, split: Split) -> int:
-    """The depth of the split's deepest boards; the number of moves where boards are too many."""
-    return max(all_depths(game, split)) if knows_depths(game) else game.num_moves
-
-
-def all_depths(game: AnyGame, split: Split) -> list[int]:
-    """The depths of the split's boards; a few numbers of moves where boards are too many."""
-    if knows_depths(game):
-        return sorted(depth for depth, count in game.depth_counts(split).items() if depth and count)
-    some = list(range(1, FIRST_MOVES + 1))
-    moves = THEN_FROM
-    while moves <= game.num_moves:
-        some.append(moves)
-        moves *= 2
-    return some

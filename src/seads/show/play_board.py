@@ -13,7 +13,7 @@ from seads.envs.embedding import EmbeddedEnv
 from seads.envs.registry import lookup
 from seads.errors import SeadsError
 from seads.evaluation.boards import AnyGame, GameReader, game_of
-from seads.evaluation.model_by_depth import deepest
+from seads.evaluation.depths import deepest
 from seads.evaluation.tasks import draw_tasks
 from seads.games import LightsOut
 from seads.streams import row_seeds
