@@ -10,7 +10,7 @@ class SeadsError(ValueError):
     """Something the user gave cannot be used; the message names it and what is allowed."""
 
 
-def demand(settings: object, condition: bool, name: str, allowed: str) -> None:
+def require(settings: object, condition: bool, name: str, allowed: str) -> None:
     """Raise, naming the setting's value and what is allowed, unless the condition holds."""
     if not condition:
         raise SeadsError(f"{name}={getattr(settings, name)!r}; allowed: {allowed}")

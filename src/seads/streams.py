@@ -7,10 +7,54 @@ The hash is the SplitMix64 finaliser over a Weyl sequence.
 
 from __future__ import annotations
 
+from enum import IntEnum, unique
 from functools import lru_cache
 
 import numpy as np
 from jaxtyping import Float, UInt64
+
+
+@unique
+class Purpose(IntEnum):
+    """What a run or a command draws random numbers for; each purpose has a stream of its own.
+
+    A number stands for its purpose for good: another one would change every run and every board.
+    """
+
+    SKILLS = 1
+    NOISE = 2
+    STARTS = 3
+    COVERAGE_STARTS = 11
+    TASK_BOARDS = 12
+    TASK_POSES = 13
+    RETRY = 14
+    """Actions of a skill that is tried again."""
+    BATCHES = 21
+    UPDATES = 22
+    COVERAGE_OF_RUN = 23
+    """Starts from which a run measures its own coverage."""
+    PLAY = 24
+    """Boards and poses of `seads play`."""
+    SAC_NOISE = 31
+    SAC_STARTS = 32
+    SAC_BATCHES = 33
+    SAC_UPDATES = 34
+    HAC_EXPLORATION = 41
+    HAC_STARTS = 42
+    HAC_BATCHES = 43
+    HAC_UPDATES = 44
+
+
+@unique
+class RowPurpose(IntEnum):
+    """What an environment draws from the seed of one of its rows."""
+
+    BODY = 1
+    """Depth of the board and start of the body."""
+    MOVE = 2**32
+    """What a move does to the body; the number of the move is added."""
+    BOARD = int.from_bytes(b"board")
+
 
 # Arrays rather than scalars: numpy converts a scalar anew in every operation.
 _GOLDEN = np.array(0x9E3779B97F4A7C15, np.uint64)

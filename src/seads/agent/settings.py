@@ -105,33 +105,33 @@ class AgentSettings:
     """Collect with the averaged policy."""
 
     def __post_init__(self) -> None:
-        demand = partial(errors.demand, self)
-        demand(self.algorithm in ("seads", "vic"), "algorithm", "seads, vic")
-        demand(self.model in MODELS, "model", ", ".join(MODELS))
-        demand(
+        require = partial(errors.require, self)
+        require(self.algorithm in ("seads", "vic"), "algorithm", "seads, vic")
+        require(self.model in MODELS, "model", ", ".join(MODELS))
+        require(
             self.num_skills == 0 or self.num_skills >= 2,
             "num_skills",
             "2 or more, or 0 for the game's",
         )
         for name in ("hidden", "model_hidden"):
             sizes = getattr(self, name)
-            demand(
+            require(
                 len(sizes) >= 1 and all(n >= 1 for n in sizes), name, "one or more positive sizes"
             )
         for name in ("critics", "n_step", "sac_steps", "sac_batch", "model_steps", "model_batch"):
-            demand(getattr(self, name) >= 1, name, "1 or more")
+            require(getattr(self, name) >= 1, name, "1 or more")
         for name in ("episodes_per_epoch", "recent_episodes", "buffer_episodes"):
-            demand(getattr(self, name) >= 1, name, "1 or more")
-        demand(self.sampled_episodes >= 0, "sampled_episodes", "0 or more")
+            require(getattr(self, name) >= 1, name, "1 or more")
+        require(self.sampled_episodes >= 0, "sampled_episodes", "0 or more")
         for name in ("alpha", "alpha_fall"):
-            demand(getattr(self, name) >= 0, name, "0 or more")
+            require(getattr(self, name) >= 0, name, "0 or more")
         for name in (
             "learning_rate",
             "learning_rate_end",
             "model_learning_rate",
             "linear_learning_rate",
         ):
-            demand(getattr(self, name) > 0, name, "above 0")
+            require(getattr(self, name) > 0, name, "above 0")
         for name in (
             "gamma",
             "relabel_model",
@@ -139,32 +139,32 @@ class AgentSettings:
             "noisy_episodes",
             "noise_correlation",
         ):
-            demand(0 <= getattr(self, name) <= 1, name, "0 to 1")
-        demand(0 <= self.board_decay < 1, "board_decay", "0 or more, below 1")
-        demand(
+            require(0 <= getattr(self, name) <= 1, name, "0 to 1")
+        require(0 <= self.board_decay < 1, "board_decay", "0 or more, below 1")
+        require(
             not self.board_decay or (self.algorithm == "seads" and self.model == "network"),
             "board_decay",
             "0 without a forward model that is a network",
         )
         for name in ("tau", "average_rate"):
-            demand(0 < getattr(self, name) <= 1, name, "above 0, up to 1")
-        demand(self.noise_scale >= 0, "noise_scale", "0 or more")
-        demand(
+            require(0 < getattr(self, name) <= 1, name, "above 0, up to 1")
+        require(self.noise_scale >= 0, "noise_scale", "0 or more")
+        require(
             self.buffer_episodes >= self.recent_episodes,
             "buffer_episodes",
             f"recent_episodes ({self.recent_episodes}) or more",
         )
-        demand(
+        require(
             self.recent_episodes >= self.episodes_per_epoch,
             "recent_episodes",
             f"episodes_per_epoch ({self.episodes_per_epoch}) or more",
         )
-        demand(
+        require(
             not (self.algorithm == "vic" and self.novelty_bonus),
             "novelty_bonus",
             "False with algorithm='vic', whose discriminator knows no novelty",
         )
-        demand(
+        require(
             not (self.algorithm == "vic" and self.model == "linear"),
             "model",
             "network with algorithm='vic', which has no forward model",

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from seads.envs.registry import BODIES, lookup
-from seads.errors import demand, unknown
+from seads.errors import require, unknown
 
 
 @dataclass(frozen=True)
@@ -37,12 +37,12 @@ class BaselineSettings:
     def __post_init__(self) -> None:
         sizes = self.hidden
         good = len(sizes) >= 1 and all(size >= 1 for size in sizes)
-        demand(self, good, "hidden", "one or more positive sizes")
+        require(self, good, "hidden", "one or more positive sizes")
         for name in ("learning_rate", "learning_rate_end", "updates"):
-            demand(self, getattr(self, name) > 0, name, "above 0")
-        demand(self, 0 <= self.gamma <= 1, "gamma", "0 to 1")
-        demand(self, 0 < self.tau <= 1, "tau", "above 0, up to 1")
-        demand(self, self.batch >= 1, "batch", "1 or more")
+            require(self, getattr(self, name) > 0, name, "above 0")
+        require(self, 0 <= self.gamma <= 1, "gamma", "0 to 1")
+        require(self, 0 < self.tau <= 1, "tau", "above 0, up to 1")
+        require(self, self.batch >= 1, "batch", "1 or more")
 
 
 @dataclass(frozen=True)
@@ -60,17 +60,17 @@ class SACSettings(BaselineSettings):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        demand(self, self.algorithm == "sac", "algorithm", "sac")
-        demand(self, self.alpha >= 0, "alpha", "0 or more")
+        require(self, self.algorithm == "sac", "algorithm", "sac")
+        require(self, self.alpha >= 0, "alpha", "0 or more")
         for name in ("num_envs", "steps_per_env"):
-            demand(self, getattr(self, name) >= 1, name, "1 or more")
-        demand(
+            require(self, getattr(self, name) >= 1, name, "1 or more")
+        require(
             self,
             self.replay_transitions > self.num_envs,
             "replay_transitions",
             f"more than num_envs ({self.num_envs})",
         )
-        demand(
+        require(
             self,
             self.num_envs < self.warmup_transitions <= self.replay_transitions,
             "warmup_transitions",
@@ -106,22 +106,22 @@ class HACSettings(BaselineSettings):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        demand(self, self.algorithm == "hac", "algorithm", "hac")
+        require(self, self.algorithm == "hac", "algorithm", "hac")
         for name in ("alpha_low", "alpha_high"):
-            demand(self, getattr(self, name) >= 0, name, "0 or more")
-        demand(self, self.temperature > 0, "temperature", "above 0")
+            require(self, getattr(self, name) >= 0, name, "0 or more")
+        require(self, self.temperature > 0, "temperature", "above 0")
         for name in ("horizon_low", "horizon_high", "episodes_per_epoch"):
-            demand(self, getattr(self, name) >= 1, name, "1 or more")
-        demand(self, 0 <= self.subgoal_tests <= 1, "subgoal_tests", "0 to 1")
-        demand(self, self.hindsight_goals >= 0, "hindsight_goals", "0 or more")
+            require(self, getattr(self, name) >= 1, name, "1 or more")
+        require(self, 0 <= self.subgoal_tests <= 1, "subgoal_tests", "0 to 1")
+        require(self, self.hindsight_goals >= 0, "hindsight_goals", "0 or more")
         longest = self.horizon_low * self.horizon_high + 1
-        demand(
+        require(
             self,
             self.replay_transitions >= longest,
             "replay_transitions",
             f"horizon_low × horizon_high + 1 ({longest}), so that an episode fits, or more",
         )
-        demand(
+        require(
             self,
             1 <= self.warmup_transitions <= self.replay_transitions,
             "warmup_transitions",

@@ -12,15 +12,15 @@ from seads.envs.episodes import Episodes, Starts
 from seads.envs.interface import EnvSpec, Manipulator, Step
 from seads.envs.requests import check_actions, check_rows, check_seeds, check_symbols
 from seads.errors import SeadsError
-from seads.games.game import DRAW, NO_MOVE, Game, Split
+from seads.games.game import NO_MOVE, Game, Split
+from seads.streams import RowPurpose
 
 Mode = Literal["skill", "task"]
 GivenBoards = tuple[UInt8[np.ndarray, "picked fields"], Int[np.ndarray, "picked"]]
 """Start boards that a caller sets, and their solution depths; -1 where nobody asks for them."""
 
-# What a row's seed is used for; each purpose has its own stream, and each move one of its own.
-_START = np.array([[1], [DRAW]], np.uint64)  # of the body, and of the board
-_AFTER_MOVE = np.uint64(2**32)
+_START = np.array([[RowPurpose.BODY], [RowPurpose.BOARD]], np.uint64)
+_AFTER_MOVE = np.uint64(RowPurpose.MOVE)
 
 # Arrays rather than numbers: numpy converts a number anew in every operation.
 _ONE, _NO_MOVE = np.array(1.0), np.array(NO_MOVE)

@@ -12,14 +12,16 @@ from seads.agent.rollout import run_skills
 from seads.agent.skill_model import Discriminator, ForwardModel
 from seads.envs.interface import BatchedEnv
 from seads.games.game import NO_MOVE
-from seads.streams import row_seeds
-
-STARTS = 11
-"""Purpose of the random stream that draws start states."""
+from seads.streams import Purpose, row_seeds
 
 
 def run_all_skills(
-    env: BatchedEnv, policy: SkillPolicy, num_skills: int, starts: int, seed: int
+    env: BatchedEnv,
+    policy: SkillPolicy,
+    num_skills: int,
+    starts: int,
+    seed: int,
+    purpose: Purpose = Purpose.COVERAGE_STARTS,
 ) -> dict[str, np.ndarray]:
     """Every skill from every start, deterministically; arrays of shape (starts, skills, ...).
 
@@ -28,7 +30,7 @@ def run_all_skills(
     number of skills.
     """
     per_round = env.num_envs // num_skills
-    seeds = row_seeds(seed, starts, STARTS)
+    seeds = row_seeds(seed, starts, purpose)
     skills = np.tile(np.arange(num_skills), per_round)
     parts: dict[str, list[np.ndarray]] = {k: [] for k in ("moves", "lengths", "before", "after")}
     for first in range(0, starts, per_round):

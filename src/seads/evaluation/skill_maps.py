@@ -13,9 +13,9 @@ from seads.agent.rollout import run_skills
 from seads.envs.embedding import EmbeddedEnv
 from seads.envs.interface import BatchedEnv, EnvSpec, Step
 from seads.errors import SeadsError, unknown
-from seads.evaluation.coverage import STARTS, describe_skill
+from seads.evaluation.coverage import describe_skill
 from seads.games.game import NO_MOVE
-from seads.streams import row_seeds
+from seads.streams import Purpose, row_seeds
 
 STARTS_MAPPED = 20
 """More starts do not fit into a figure."""
@@ -38,7 +38,7 @@ def skill_maps(
         raise ValueError(f"{env.num_envs} rows for {len(skills)} skills; make one for each")
     found: list[list[dict[str, Any]]] = [[] for _ in skills]
     moves, lengths = [], []
-    for start in row_seeds(seed, starts, STARTS):
+    for start in row_seeds(seed, starts, Purpose.COVERAGE_STARTS):
         watched = Watched(env)
         observations = env.reset(np.full(len(skills), start))
         watched.note(np.ones(len(skills), bool))

@@ -25,10 +25,7 @@ from seads.planning.costs import Costs, Minimise
 from seads.planning.executor import Effect, Execution, Reason, execute
 from seads.planning.model import SymbolicModel
 from seads.planning.planners import ON_THE_MODEL, check_planner
-from seads.streams import row_seeds
-
-BOARDS, POSES, AGAIN = 12, 13, 14
-"""Purposes of random streams: boards drawn, the manipulator's start, skills tried again."""
+from seads.streams import Purpose, row_seeds
 
 
 @dataclass(frozen=True)
@@ -159,7 +156,7 @@ class SkillRunner:
         for row in np.flatnonzero(running):
             attempt = (int(row), int(skills[row]), symbols[row].tobytes())
             if self._vary and self._tried[attempt]:
-                seed = [int(self._seeds[row]), AGAIN, attempt[1], self._tried[attempt]]
+                seed = [int(self._seeds[row]), Purpose.RETRY, attempt[1], self._tried[attempt]]
                 rng = np.random.default_rng(seed)
                 noise[:, row] = rng.standard_normal(noise.shape[::2], np.float32)
             self._tried[attempt] += 1
@@ -178,9 +175,9 @@ def draw_tasks(
     """
     boards, poses = [], []
     for depth in depths:
-        seeds = row_seeds(seed, per_depth, BOARDS, depth)
+        seeds = row_seeds(seed, per_depth, Purpose.TASK_BOARDS, depth)
         boards.append(game.draw(np.full(per_depth, depth), split, seeds))
-        poses.append(row_seeds(seed, per_depth, POSES, depth))
+        poses.append(row_seeds(seed, per_depth, Purpose.TASK_POSES, depth))
     return (
         np.repeat(np.array(depths, np.int64), per_depth),
         game.to_bits(np.concatenate(boards)),

@@ -6,9 +6,9 @@ import numpy as np
 from jaxtyping import Bool, Float, Int, Integer, Shaped, UInt64
 
 from seads.errors import SeadsError
-from seads.games.game import DRAW, NO_MOVE, Boards, Game, Split
+from seads.games.game import NO_MOVE, Boards, Game, Split
 from seads.games.validation import check_draw, check_split
-from seads.streams import fork, uniforms
+from seads.streams import RowPurpose, fork, uniforms
 
 # A board falls into a split with probability 1/3 or 2/3: a set that was missed this often is empty.
 _ATTEMPTS = 500
@@ -73,7 +73,7 @@ class BoardSets:
                 f"no board in split {split!r} has solution depth {wrong}; choose from {choices}"
             )
         if chances is None:
-            chances = uniforms(fork(seeds, DRAW), 1)[:, 0]
+            chances = uniforms(fork(seeds, RowPurpose.BOARD), 1)[:, 0]
         return self._boards[starts + (chances * counts).astype(np.int64)]
 
 
@@ -94,7 +94,7 @@ def draw_by_moves(
         )
     boards = np.tile(game.goal, (len(depths), 1))
     rows = np.arange(len(depths))
-    seeds = fork(seeds, DRAW)
+    seeds = fork(seeds, RowPurpose.BOARD)
     for attempt in range(_ATTEMPTS):
         if not rows.size:
             return boards

@@ -11,8 +11,6 @@ from jaxtyping import Bool, Float, Int, UInt8, UInt64
 Split = Literal["train", "test", "all"]
 Boards = UInt8[np.ndarray, "rows fields"]
 NO_MOVE = -1
-DRAW = int.from_bytes(b"board")
-"""The label that sets the draw of a start board apart from all others made with the same seed."""
 
 
 class Game(ABC):
@@ -68,8 +66,8 @@ class Game(ABC):
         """A board per row of the given solution depth and split, a pure function of the row's seed.
 
         Uniform over that set where depths are exact, else by `depth` distinct random moves.
-        Who has the first uniform number of each row's stream `DRAW` already may pass it as
-        `chances`; the boards are the same.
+        Who has the first uniform number of each row's stream `RowPurpose.BOARD` already may
+        pass it as `chances`; the boards are the same.
         """
 
     @abstractmethod

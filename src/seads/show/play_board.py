@@ -16,10 +16,7 @@ from seads.evaluation.boards import AnyGame, GameReader, game_of
 from seads.evaluation.depths import deepest
 from seads.evaluation.tasks import draw_tasks
 from seads.games import LightsOut
-from seads.streams import row_seeds
-
-_PLAY = 21
-"""Purpose of the random stream that draws boards and poses."""
+from seads.streams import Purpose, row_seeds
 
 
 class PlayBoard:
@@ -119,7 +116,7 @@ class PlayBoard:
 
     def _next_seed(self) -> Any:
         self._rng_uses += 1
-        return row_seeds(self._seed, 1, _PLAY, self._rng_uses)
+        return row_seeds(self._seed, 1, Purpose.PLAY, self._rng_uses)
 
 
 def _check(field: int, count: int) -> None:

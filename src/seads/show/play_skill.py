@@ -10,9 +10,9 @@ from jaxtyping import Bool, Float32
 from seads.agent.agent import Agent
 from seads.agent.rollout import act
 from seads.envs.embedding import EmbeddedEnv
-from seads.evaluation.tasks import AGAIN
 from seads.planning.executor import SkillRun
 from seads.show.play_moves import PlannedMove
+from seads.streams import Purpose
 
 
 class RunningSkill:
@@ -66,4 +66,6 @@ def skill_noise(
     shape = (env.spec.step_limit, env.spec.action_size)
     if not tried:
         return np.zeros(shape, np.float32)
-    return np.random.default_rng([seed, AGAIN, skill, tried]).standard_normal(shape, np.float32)
+    return np.random.default_rng([seed, Purpose.RETRY, skill, tried]).standard_normal(
+        shape, np.float32
+    )

@@ -10,10 +10,7 @@ from seads.agent.networks import SkillPolicy
 from seads.agent.rollout import run_skills
 from seads.agent.settings import AgentSettings
 from seads.envs.interface import BatchedEnv
-from seads.streams import row_seeds
-
-SKILLS, NOISE, STARTS = 1, 2, 3
-"""Purposes of random streams, so that none is used twice."""
+from seads.streams import Purpose, row_seeds
 
 
 def collect(
@@ -26,14 +23,14 @@ def collect(
 ) -> Episodes:
     """An epoch's episodes: fresh starts, uniform skills, the policy's noise and more for some."""
     rows, limit, size = env.num_envs, env.spec.step_limit, env.spec.action_size
-    skills = np.random.default_rng([seed, epoch, SKILLS]).integers(num_skills, size=rows)
-    rng = np.random.default_rng([seed, epoch, NOISE])
+    skills = np.random.default_rng([seed, epoch, Purpose.SKILLS]).integers(num_skills, size=rows)
+    rng = np.random.default_rng([seed, epoch, Purpose.NOISE])
     noise = rng.standard_normal((limit, rows, size), np.float32)
     disturbance = correlated_noise(
         rng, (limit, rows, size), settings.noise_scale, settings.noise_correlation
     )
     disturbance *= (rng.random(rows) < settings.noisy_episodes)[None, :, None]
-    observations = env.reset(row_seeds(seed, rows, STARTS, epoch))
+    observations = env.reset(row_seeds(seed, rows, Purpose.STARTS, epoch))
     return run_skills(env, policy, observations, skills, num_skills, noise, disturbance)
 
 

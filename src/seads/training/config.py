@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from seads.agent.settings import from_dict
-from seads.errors import SeadsError, demand, unknown
+from seads.errors import SeadsError, require, unknown
 from seads.training.algorithms import settings_kind
 
 Settings = TypeVar("Settings")
@@ -54,8 +54,8 @@ class TrainConfig(Generic[Settings]):
             ("coverage_starts", 1),
             ("seed", 0),
         ):
-            demand(self, getattr(self, name) >= least, name, f"{least} or more")
-        demand(self, self.seed < 2**32, "seed", "below 2**32")
+            require(self, getattr(self, name) >= least, name, f"{least} or more")
+        require(self, self.seed < 2**32, "seed", "below 2**32")
 
     def write(self, path: Path) -> None:
         """Write as JSON, aside first: a run killed meanwhile leaves no half of it."""

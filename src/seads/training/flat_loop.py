@@ -20,13 +20,10 @@ from seads.baselines.outcomes import Outcomes
 from seads.baselines.settings import updates_due
 from seads.envs import make_env
 from seads.errors import SeadsError
-from seads.streams import row_seeds
+from seads.streams import Purpose, row_seeds
 from seads.training.checkpoint import part, prefixed
 from seads.training.config import TrainConfig
-from seads.training.loop import demand_finite
-
-NOISE, STARTS, BATCHES, UPDATES = 31, 32, 33, 34
-"""Purposes of random streams, so that none is used twice."""
+from seads.training.loop import require_finite
 
 
 @dataclass
@@ -75,7 +72,7 @@ class FlatTrainer:
     def begin(self) -> FlatProgress:
         """The state before the first epoch."""
         config = self.config
-        seeds = row_seeds(config.seed, self.env.num_envs, STARTS, 0)
+        seeds = row_seeds(config.seed, self.env.num_envs, Purpose.SAC_STARTS, 0)
         running = Running(seeds, self.env.reset(seeds), np.zeros(self.env.num_envs, np.int64))
         learner = initial_flat(self.env.spec, config.agent, config.seed)
         return FlatProgress(learner, self._empty_replay(), running, Outcomes())
@@ -86,7 +83,7 @@ class FlatTrainer:
         progress.epoch += 1
         epoch = progress.epoch
         shape = (settings.steps_per_env, self.env.num_envs, self.env.spec.action_size)
-        noise = np.random.default_rng([config.seed, epoch, NOISE]).standard_normal(
+        noise = np.random.default_rng([config.seed, epoch, Purpose.SAC_NOISE]).standard_normal(
             shape, np.float32
         )
         for t in range(settings.steps_per_env):
@@ -96,10 +93,10 @@ class FlatTrainer:
         metrics: dict[str, float] = {}
         due = updates_due(settings.updates, epoch)
         if due and progress.replay.ring.added >= settings.warmup_transitions:
-            rng = np.random.default_rng([config.seed, epoch, BATCHES])
+            rng = np.random.default_rng([config.seed, epoch, Purpose.SAC_BATCHES])
             drawn = progress.replay.sample(due * settings.batch, settings.gamma, rng)
             key = jax.random.fold_in(
-                jax.random.fold_in(jax.random.key(config.seed), UPDATES), epoch
+                jax.random.fold_in(jax.random.key(config.seed), Purpose.SAC_UPDATES), epoch
             )
             progress.learner, losses = learn(
                 progress.learner,
@@ -111,7 +108,7 @@ class FlatTrainer:
             )
             metrics = {name: float(value) for name, value in losses.items()}
             for name, value in metrics.items():
-                demand_finite(name, value, epoch, progress.env_steps)
+                require_finite(name, value, epoch, progress.env_steps)
         return progress, metrics | progress.outcomes.metrics()
 
     def agent(self, progress: FlatProgress, card: dict[str, Any]) -> BaselineAgent:
@@ -176,7 +173,7 @@ class FlatTrainer:
         ended = np.flatnonzero(step.done)
         if len(ended):
             progress.outcomes.add(step.terminated[ended])
-            seeds = row_seeds(self.config.seed, self.env.num_envs, STARTS, label)[ended]
+            seeds = row_seeds(self.config.seed, self.env.num_envs, Purpose.SAC_STARTS, label)[ended]
             running.seeds[ended] = seeds
             running.lengths[ended] = 0
             running.observations = self.env.reset(seeds, ended)

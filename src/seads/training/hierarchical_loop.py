@@ -20,13 +20,10 @@ from seads.baselines.settings import updates_due
 from seads.baselines.tasks import end_goal
 from seads.envs import make_env
 from seads.errors import SeadsError
-from seads.streams import row_seeds
+from seads.streams import Purpose, row_seeds
 from seads.training.checkpoint import part, prefixed
 from seads.training.config import TrainConfig
-from seads.training.loop import demand_finite
-
-EXPLORATION, STARTS, BATCHES, UPDATES = 41, 42, 43, 44
-"""Purposes of random streams, so that none is used twice."""
+from seads.training.loop import require_finite
 
 
 @dataclass
@@ -86,7 +83,7 @@ class HierarchicalTrainer:
         if due and progress.low.ring.added >= self.config.agent.warmup_transitions:
             metrics |= self._learn(progress, due)
             for name, value in metrics.items():
-                demand_finite(name, value, progress.epoch, progress.env_steps)
+                require_finite(name, value, progress.epoch, progress.env_steps)
         return progress, metrics | progress.outcomes.metrics()
 
     def agent(self, progress: HierarchicalProgress, card: dict[str, Any]) -> BaselineAgent:
@@ -144,20 +141,20 @@ class HierarchicalTrainer:
         seed, epoch = self.config.seed, progress.epoch
         return play(
             self.env,
-            self.env.reset(row_seeds(seed, self.env.num_envs, STARTS, epoch)),
+            self.env.reset(row_seeds(seed, self.env.num_envs, Purpose.HAC_STARTS, epoch)),
             progress.learner.low.policy,
             progress.learner.high.policy,
             self.goal,
             self.horizons,
-            np.random.default_rng([seed, epoch, EXPLORATION]),
+            np.random.default_rng([seed, epoch, Purpose.HAC_EXPLORATION]),
             self.config.agent.subgoal_tests,
         )
 
     def _learn(self, progress: HierarchicalProgress, due: int) -> dict[str, float]:
         config, settings = self.config, self.config.agent
-        rng = np.random.default_rng([config.seed, progress.epoch, BATCHES])
+        rng = np.random.default_rng([config.seed, progress.epoch, Purpose.HAC_BATCHES])
         rate = jnp.float32(config.learning_rate(progress.env_steps))
-        root = jax.random.fold_in(jax.random.key(config.seed), UPDATES)
+        root = jax.random.fold_in(jax.random.key(config.seed), Purpose.HAC_UPDATES)
         k_low, k_high = jax.random.split(jax.random.fold_in(root, progress.epoch))
         learned: dict[str, SACState] = {}
         metrics: dict[str, float] = {}

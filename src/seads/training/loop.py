@@ -21,12 +21,10 @@ from seads.envs import make_env
 from seads.envs.interface import BatchedEnv
 from seads.errors import SeadsError
 from seads.evaluation.coverage import distinct_moves, run_all_skills
+from seads.streams import Purpose
 from seads.training.checkpoint import part, prefixed
 from seads.training.collector import collect
 from seads.training.config import TrainConfig
-
-BATCHES, UPDATES, LOOKS = 21, 22, 23
-"""Purposes of random streams, so that none is used twice."""
 
 
 @dataclass
@@ -84,16 +82,16 @@ class Trainer:
         learner = progress.learner
         metrics: dict[str, float] = {}
         if progress.buffer.added >= agent.warmup_episodes:
-            rng = np.random.default_rng([config.seed, epoch, BATCHES])
+            rng = np.random.default_rng([config.seed, epoch, Purpose.BATCHES])
             batches, metrics = draw_batches(learner.model, progress.buffer, agent, rng)
             key = jax.random.fold_in(
-                jax.random.fold_in(jax.random.key(config.seed), UPDATES), epoch
+                jax.random.fold_in(jax.random.key(config.seed), Purpose.UPDATES), epoch
             )
             rate = jnp.float32(config.learning_rate(env_steps))
             learner, losses = learn(learner, batches, key, rate, agent)
             metrics |= {name: float(value) for name, value in losses.items()}
         for name, value in metrics.items():
-            demand_finite(name, value, epoch, env_steps)
+            require_finite(name, value, epoch, env_steps)
         progress = dataclasses.replace(
             progress, learner=learner, pending=upcoming.result(), epoch=epoch, env_steps=env_steps
         )
@@ -117,7 +115,8 @@ class Trainer:
             progress.learner.average[0],
             self.num_skills,
             self.config.coverage_starts,
-            seed=self.config.seed + LOOKS,
+            self.config.seed,
+            Purpose.COVERAGE_OF_RUN,
         )
         return float(distinct_moves(runs["moves"]).mean())
 
@@ -153,7 +152,7 @@ class Trainer:
         learner = to_arrays(progress.learner)
         for name, value in learner.items():
             if not np.isfinite(value).all():
-                demand_finite(f"learner{name}", float("nan"), progress.epoch, progress.env_steps)
+                require_finite(f"learner{name}", float("nan"), progress.epoch, progress.env_steps)
         pending = {f.name: getattr(progress.pending, f.name) for f in dataclasses.fields(Episodes)}
         counters = np.array([progress.epoch, progress.env_steps, progress.next_look])
         return dict(
@@ -201,7 +200,7 @@ class Trainer:
         )
 
 
-def demand_finite(name: str, value: float, epoch: int, env_steps: int) -> None:
+def require_finite(name: str, value: float, epoch: int, env_steps: int) -> None:
     """Raise where a metric is no longer a number: learning has gone wrong."""
     if not math.isfinite(value):
         raise SeadsError(
