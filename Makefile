@@ -27,7 +27,9 @@ train: install
 	$(BIN)/seads evaluate $(RUN)
 	$(BIN)/seads report $(RUN) --out $(RUN)/report.html --figures $(RUN)/figures
 
+# What the tests need of the system is installed where that is possible; see tools/system-packages.
 test: install
+	@tools/system-packages
 	$(BIN)/python -m pytest --numprocesses 2
 
 # Tests that train to a threshold, and an hour of play in a browser.
@@ -52,4 +54,4 @@ docs: install
 
 # Clips of the packaged agents at work, for README and docs.
 gallery: install
-	$(BIN)/python -m seads.show.gallery docs/pictures
+	$(BIN)/python tools/gallery.py docs/pictures

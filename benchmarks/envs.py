@@ -8,8 +8,8 @@ Each comparison says which one its target is set for: CPU time where both sides 
 thread, so that other programs do not blur it, and wall-clock time where two threads are the
 point (jaco); that one needs two idle cores to mean anything.
 
-cursor   the batch against a Python loop over 32 single Gymnasium environments, and over
-         32 batches of one (no Gymnasium on either side)
+cursor   the batch, and Gymnasium's vector environment made of it, against a Python loop over 32
+         single Gymnasium environments; the batch also against 32 batches of one
 reacher  the batch against 32 of dm_control's suite environments stepped in turn, both 2
          physics steps of 0.02 s an action; the suite computes its own reward and observations
          (no board), the batch those of the game
@@ -26,11 +26,13 @@ import ctypes
 import json
 import os
 import statistics
+import sys
 import time
 import warnings
 from collections.abc import Callable
 from functools import partial
 from multiprocessing import get_context
+from pathlib import Path
 from typing import Any
 
 import gymnasium
@@ -39,6 +41,8 @@ import numpy as np
 from seads import streams
 from seads.envs import EmbeddedEnv, make_env
 from seads.envs.registry import gym_id
+from seads.envs.to_gymnasium import SeadsVectorEnv
+from seads.games import LightsOut
 
 ROWS = 32
 LINEAR = 1.1  # a row's cost in the largest batch, over its cost in the smallest; 0.1 is noise
@@ -48,10 +52,9 @@ Run = Callable[[int], None]
 
 def batch(name: str, rows: int, **options: Any) -> Run:
     """Steps of a batched environment under random actions; finished rows start new episodes."""
-    env = make_env(name, rows, **options)
-    assert isinstance(env, EmbeddedEnv)
-    env.start_series(streams.row_seeds(0, rows))
-    env.reset()
+    series = SeadsVectorEnv(name, rows, **options)
+    env = series.batch
+    series.start(np.arange(rows))
     low, high = np.array(env.spec.action_low), np.array(env.spec.action_high)
     actions = np.random.default_rng(0).uniform(low, high, (64, rows, len(low)))
     clock = 0
@@ -62,7 +65,21 @@ def batch(name: str, rows: int, **options: Any) -> Run:
             clock += 1
             ended = env.step(actions[clock % 64]).done.nonzero()[0]
             if len(ended):
-                env.reset(rows=ended)
+                series.start(ended)
+
+    return run
+
+
+def gymnasium_vector(name: str, rows: int) -> Run:
+    """The same by the vector environment that `gymnasium.make_vec` gives."""
+    env = gymnasium.make_vec(gym_id(name), num_envs=rows)
+    env.reset(seed=0)
+    env.action_space.seed(0)
+    actions = [env.action_space.sample() for _ in range(64)]
+
+    def run(env_steps: int) -> None:
+        for step in range(env_steps // rows):
+            env.step(actions[step % 64])
 
     return run
 
@@ -125,9 +142,12 @@ def suite_reacher(count: int) -> Run:
 
 
 def composer_jaco() -> Run:
-    from seads.envs.jaco_scene import composer_environment
+    sys.path.insert(0, str(Path(__file__).parents[1]))  # the checkout: tests are not installed
+    from tests.envs.composer_jaco import composer_environment
 
-    return dm_control([composer_environment("lightsout")], 50)
+    from seads.envs.jaco_scene import board_geometry
+
+    return dm_control([composer_environment(board_geometry(LightsOut()))], 50)
 
 
 def seconds_per_step(run: Run, env_steps: int) -> tuple[float, float]:
@@ -188,8 +208,7 @@ def return_freed_memory() -> None:
 def make_and_step(name: str, rows: int) -> EmbeddedEnv:
     env = make_env(name, rows)
     assert isinstance(env, EmbeddedEnv)
-    env.start_series(streams.row_seeds(0, rows))
-    env.reset()
+    env.reset(streams.row_seeds(0, rows))
     for _ in range(3):
         env.step(np.zeros((rows, env.spec.action_size)))
     return env
@@ -249,6 +268,9 @@ def main() -> None:
             640,
             rounds,
             target="ratio_cpu >= 20",
+        ),
+        "cursor_vector_env_against_gymnasium_singles": compare(
+            gymnasium_vector(cursor, ROWS), loop_of_gymnasium(cursor, ROWS), 6400, 640, rounds
         ),
         "cursor_batch_against_batches_of_one": compare(
             batch(cursor, ROWS), loop_of_singles(cursor, ROWS), 6400, 640, rounds

@@ -32,9 +32,10 @@ import numpy as np
 from against_matmul import Seconds, UpdateShape, against_matmul, ratio, take_turns
 
 from seads.agent import sac
-from seads.agent.learner import Batches, draw_batches, learn, scan, score
+from seads.agent.arrays import from_arrays, to_arrays
+from seads.agent.batches import draw_episodes, model_batches, sac_batches, score
+from seads.agent.learner import update_model, update_sac
 from seads.agent.networks import make_critics, make_policy
-from seads.agent.optimisers import ADAM
 from seads.agent.relabel import relabel
 from seads.agent.reward import clipped_posterior
 from seads.agent.settings import preset
@@ -68,21 +69,15 @@ def milliseconds(times: list[Seconds]) -> dict[str, float]:
 def agent_updates(hidden: tuple[int, ...], rounds: int) -> dict[str, Any]:
     """The agent's updates at the sizes of lightsout-cursor."""
     shape = UpdateShape(28 + 25, 2 * 3, 3, hidden, 128)
-    k_policy, k_critics, k_noise = jax.random.split(jax.random.key(0), 3)
+    k_policy, k_critics, key = jax.random.split(jax.random.key(0), 3)
     state = sac.make_state(
         make_policy(shape.inputs, shape.actions, hidden, k_policy),
         make_critics(shape.inputs, shape.actions, hidden, k_critics),
-        ADAM,
     )
-    noise = jax.random.normal(k_noise, (UPDATES, 2, shape.batch, shape.actions))
 
     @eqx.filter_jit
     def learn(state: sac.SACState, data: sac.Transitions) -> sac.SACState:
-        def step(carry: sac.SACState, drawn: Any) -> Any:
-            batch, noise = drawn
-            return sac.update(carry, batch, noise, ADAM, 3e-4, 0.1, 0.005)
-
-        return scan(step, state, (data, noise))[0]
+        return sac.updates(state, data, key, 3e-4, 0.1, 0.005)[0]
 
     return against_matmul(shape, learn, state, UPDATES, rounds)
 
@@ -131,11 +126,10 @@ def full_replay(rounds: int) -> dict[str, float]:
 
 def trained_for(env: str, epochs: int) -> tuple[Trainer, Progress]:
     """A run of the default preset some epochs after learning has begun."""
-    entry = lookup(env)
-    agent = preset("default", entry.body, entry.game)
-    trainer = Trainer(TrainConfig(env=env, agent=agent, coverage_every=0))
+    settings = preset("default", lookup(env))
+    trainer = Trainer(TrainConfig(env=env, settings=settings, coverage_every=0))
     progress = trainer.begin()
-    for _ in range(agent.warmup_episodes // agent.episodes_per_epoch + epochs):
+    for _ in range(settings.warmup_episodes // settings.episodes_per_epoch + epochs):
         progress, _ = trainer.epoch(progress)
     return trainer, progress
 
@@ -143,13 +137,15 @@ def trained_for(env: str, epochs: int) -> tuple[Trainer, Progress]:
 def epoch_parts(env: str, epochs: int, rounds: int) -> dict[str, Any]:
     """Each part of an epoch alone, with the functions that training calls."""
     trainer, progress = trained_for(env, epochs)
-    settings, learner = trainer.config.agent, progress.learner
+    settings, learner = trainer.config.settings, progress.learner
     buffer = progress.buffer
-    assert buffer.stored is not None
-    batches, _ = draw_batches(learner.model, buffer, settings, np.random.default_rng(0))
-    nothing = {name: array[:0] for name, array in batches._asdict().items()}
-    no_sac = batches._replace(**{name: nothing[name] for name in Batches._fields[3:]})
-    no_model = batches._replace(**{name: nothing[name] for name in Batches._fields[:3]})
+
+    def draw() -> Any:
+        rng = np.random.default_rng(0)
+        drawn = draw_episodes(learner.model, buffer, settings, rng)
+        return model_batches(drawn, settings, rng), sac_batches(drawn, settings, rng)[0]
+
+    for_model, for_sac = draw()
     key, rate = jax.random.key(0), jnp.float32(settings.learning_rate)
     drawn = buffer.sample(settings.sampled_episodes, np.random.default_rng(0))
     episodes = buffer.stored.pick(np.concatenate([buffer.newest(), drawn]))
@@ -157,7 +153,7 @@ def epoch_parts(env: str, epochs: int, rounds: int) -> dict[str, Any]:
     clipped = clipped_posterior(posterior)
 
     # of its own, since these two change it: repeated episodes would make drawing cheaper
-    twin = trainer.restore(trainer.arrays(progress))
+    twin = from_arrays(trainer.begin(), to_arrays(progress))
 
     def whole_epoch() -> Any:
         nonlocal twin
@@ -168,15 +164,13 @@ def epoch_parts(env: str, epochs: int, rounds: int) -> dict[str, Any]:
         saves = trainer.config.checkpoint_every
 
         def checkpoint() -> None:
-            write_checkpoint(Path(place), 1, trainer.arrays(progress), {}, 1)
+            write_checkpoint(Path(place), 1, to_arrays(progress), {}, 1)
 
         times = take_turns(
             {
-                "sac": lambda: learn(learner, no_model, key, rate, settings),
-                "model": lambda: learn(learner, no_sac, key, rate, settings),
-                "draw_batches": lambda: draw_batches(
-                    learner.model, buffer, settings, np.random.default_rng(0)
-                ),
+                "sac": lambda: update_sac(learner, for_sac, key, rate, settings),
+                "model": lambda: update_model(learner, for_model, rate, settings),
+                "draw_batches": draw,
                 "  of which scoring": lambda: score(learner.model, episodes),
                 "  of which one relabelling": lambda: relabel(clipped, episodes.skills),
                 "collection": lambda: trainer._collect(learner, 1),

@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import statistics
 import sys
 import time
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -20,16 +22,13 @@ from seads.games import Game, make_game
 from seads.planning import (
     Budget,
     Compiled,
-    MLPModel,
+    Costs,
     RulesModel,
     SymbolicModel,
     compile_model,
     plan,
 )
-from seads.planning.costs import Costs
-from seads.planning.exact_network import exact_network
-from seads.planning.planners import choose
-from seads.planning.threads import num_workers
+from seads.planning.planners import quickest
 
 # The deepest boards each planner is asked for; the others take minutes or all the memory.
 DEEPEST = {
@@ -48,7 +47,10 @@ def main() -> None:
     parser.add_argument("--large", action="store_true", help="add 7×7, 9×9, 13×13 LightsOut")
     options = parser.parse_args()
 
-    report: dict[str, Any] = {"workers": num_workers(), "matmul_gflops": round(_matmul_rate(), 1)}
+    report: dict[str, Any] = {
+        "workers": len(os.sched_getaffinity(0)),
+        "matmul_gflops": round(_matmul_rate(), 1),
+    }
     if options.agent:
         game, network = _trained(options.agent)
         if game.num_fields <= 25:  # depths are counted for the boards of the paper
@@ -80,15 +82,18 @@ def _matmul_rate() -> float:
     return best
 
 
-def _exact(game: Game) -> MLPModel:
+def _exact(game: Game) -> SymbolicModel:
+    sys.path.insert(0, str(Path(__file__).parents[1]))  # the checkout: tests are not installed
+    from tests.planning.exact_network import exact_network
+
     goal = game.to_bits(game.goal[None])
     return exact_network(compile_model(RulesModel(game), goal))
 
 
 def _trained(name: str) -> tuple[Game, SymbolicModel]:
-    from seads.agent.agent import load
     from seads.envs.registry import lookup
-    from seads.evaluation.symbolic_model import symbolic_model
+    from seads.solving import load
+    from seads.solving.symbolic_model import symbolic_model
 
     agent = load(name)
     return lookup(agent.env).make_game(), symbolic_model(agent)
@@ -103,7 +108,7 @@ def _measure(
     report: dict[str, Any] = {
         "compile_seconds": round(time.perf_counter() - begin, 3),
         "opaque_skills": list(compiled.opaque),
-        "auto_is": choose(compiled, Costs.length(compiled.num_skills)),
+        "auto_is": quickest(compiled, Costs.length(compiled.num_skills)),
     }
     for planner in planners:
         by_depth: dict[int | str, Any] = {}
@@ -152,9 +157,19 @@ def _depth(
         warm = [plan(start, goal, compiled, planner).seconds for start in starts]
         row["median_ms_warm"] = round(1e3 * statistics.median(warm), 2)
     if planner in ("bfs", "dijkstra"):
-        row["network_gflops"] = round(network.flops_per_state * expanded / total / 1e9, 1)
+        row["network_gflops"] = round(_flops_per_state(network) * expanded / total / 1e9, 1)
         row["share_of_matmul"] = round(row["network_gflops"] / _matmul_rate(), 2)
     return row, seconds
+
+
+def _flops_per_state(network: Any) -> int:
+    """Of the multiplications that expand one state; the first layer's share of it is one for all
+    skills."""
+    if not hasattr(network.model, "mlp"):
+        return 2 * network.model.weights.size
+    first, *rest = (layer.weight for layer in network.model.mlp.layers)
+    per_skill = sum(weight.size for weight in rest)
+    return 2 * (network.num_bits * first.shape[1] + network.num_skills * per_skill)
 
 
 def _measure_large(game: Game, models: dict[str, SymbolicModel]) -> dict[str, Any]:

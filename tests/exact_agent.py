@@ -12,11 +12,11 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from seads.agent.agent import Agent, Architecture
 from seads.agent.networks import SkillPolicy, make_policy
 from seads.agent.skill_model import Discriminator, NetworkForwardModel
 from seads.envs.registry import describe, lookup
 from seads.games import LightsOut
+from seads.solving import Agent, Architecture
 
 Module = TypeVar("Module")
 
@@ -27,14 +27,16 @@ def exact_agent(
     presses: dict[int, int] | None = None,
     algorithm: str = "seads",
     model_layers: int = 3,
+    knowing: bool = True,
     name: str | None = None,
     **card: Any,
 ) -> Agent:
     """Skill k presses field k of a LightsOut board on the cursor.
 
     A `hesitant` skill goes there, but presses only when its actions are sampled; `presses`
-    lets a skill press another field than its model says. `name` is the environment's name
-    on the card, if another one.
+    lets a skill press another field than its model says. The model of an agent that is not
+    `knowing` says that no skill does anything. `name` is the environment's name on the card,
+    if another one.
     """
     facts, game = describe(env), lookup(env).make_game()
     assert isinstance(game, LightsOut)
@@ -50,7 +52,7 @@ def exact_agent(
         (5,),
         tuple(hidden),
     )
-    model: NetworkForwardModel | Discriminator = _model(game, model_layers)
+    model: NetworkForwardModel | Discriminator = _model(game, model_layers, knowing)
     if algorithm == "vic":
         model = Discriminator(facts["bits"], game.num_moves, tuple(hidden), jax.random.key(0))
     policy = _policy(facts["observation_size"], targets, hesitant)
@@ -77,7 +79,7 @@ def _policy(observation_size: int, targets: np.ndarray, hesitant: Collection[int
     return _filled(like, [(first, np.zeros(5)), (second, bias)])
 
 
-def _model(game: LightsOut, layers: int) -> NetworkForwardModel:
+def _model(game: LightsOut, layers: int, knowing: bool) -> NetworkForwardModel:
     """Pass the skill on to the last layer, which knows what it flips."""
     effects = game.play(
         np.zeros((game.num_moves, game.num_fields), np.uint8), np.arange(game.num_moves)
@@ -86,7 +88,7 @@ def _model(game: LightsOut, layers: int) -> NetworkForwardModel:
     skill_only = np.concatenate([np.zeros((game.num_bits, count)), np.eye(count)])
     weights = [(skill_only, np.zeros(count))]
     weights += [(np.eye(count), np.zeros(count))] * (layers - 2)
-    weights += [(2.0 * effects, np.full(game.num_bits, -1.0))]
+    weights += [(2.0 * effects * knowing, np.full(game.num_bits, -1.0))]
     like = NetworkForwardModel(game.num_bits, count, (count,) * (layers - 1), jax.random.key(0))
     return _filled(like, weights)
 

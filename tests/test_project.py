@@ -17,19 +17,22 @@ import pytest
 
 import seads
 from seads import cli
+from seads.envs.registry import MANIPULATORS
+from seads.games import GAMES
 
 ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src" / "seads"
 
 # Top to bottom; a module imports only from its own layer's package and from layers above it.
 LAYERS: list[set[str]] = [
-    {"errors", "streams", "jax_setup"},
+    {"errors", "files", "streams", "jax_setup", "tables"},
     {"games"},
     {"envs"},
     {"agent"},
     {"planning"},
-    {"evaluation"},
+    {"solving"},
     {"baselines"},
+    {"evaluation"},
     {"training"},
     {"show"},
     {"commands"},
@@ -139,6 +142,37 @@ def test_the_order_allows_what_it_should(module: str, line: str) -> None:
     assert offences(SOURCE / module, line) == []
 
 
+def asks_which(path: Path, source: str) -> list[str]:
+    """Where a module names a game's class, or a manipulator, that is not its own affair."""
+    package = layer_of(module_name(path))
+    found = []
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Name | ast.alias) and package != "games":
+            name = node.id if isinstance(node, ast.Name) else node.name
+            found += [name] if name in {game.__name__ for game in GAMES.values()} else []
+        elif isinstance(node, ast.Constant) and package != "envs":
+            found += [node.value] if node.value in MANIPULATORS else []
+    return found
+
+
+@pytest.mark.parametrize("path", MODULES, ids=module_name)
+def test_nobody_asks_which_game_or_manipulator_it_is(path: Path) -> None:
+    assert asks_which(path, path.read_text()) == []
+
+
+@pytest.mark.parametrize(
+    ("module", "line"),
+    [
+        ("show/figure.py", "from seads.games import LightsOut"),
+        ("show/figure.py", "isinstance(game, TileSwap)"),
+        ("show/figure.py", "SPEED = {'jaco': 10}"),
+        ("games/chess.py", "SPEED = {'cursor': 1}"),
+    ],
+)
+def test_asking_is_really_looked_for(module: str, line: str) -> None:
+    assert asks_which(SOURCE / module, line)
+
+
 def code_loaders(source: str) -> list[str]:
     """What in a module could run code from a data file."""
     tree = ast.parse(source)
@@ -185,7 +219,7 @@ def test_help_and_import_load_nothing_heavy(statement: str) -> None:
 
 
 def test_the_public_surface_is_there() -> None:
-    assert {"make_env", "train", "load", "plan"} <= set(dir(seads))
+    assert {"make_env", "train", "load", "plan", "solve", "evaluate"} <= set(dir(seads))
     for name in seads.__all__:
         assert getattr(seads, name) is not None
     with pytest.raises(AttributeError, match="no attribute 'trian'"):

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any
+
+from seads.agent.settings import AgentSettings, preset
 
 TINY: dict[str, Any] = dict(
     hidden=(16, 16),
@@ -17,3 +20,8 @@ TINY: dict[str, Any] = dict(
     sampled_episodes=16,
 )
 """Sizes only: what else a test depends on, it says."""
+
+
+def tiny_settings(**changes: Any) -> AgentSettings:
+    """The preset default, but tiny, with some of it changed."""
+    return dataclasses.replace(preset("default"), **TINY | changes)

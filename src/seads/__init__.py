@@ -1,64 +1,54 @@
 """Skills with symbolic effects on physically embedded board games, and plans made of them.
 
 The public surface; each name is imported on first use, so that `import seads` stays light.
-The environments' ids are known to Gymnasium as soon as it is imported too, before or after.
 """
 
 from __future__ import annotations
 
-import importlib.util
-import sys
-from importlib.machinery import ModuleSpec
-from typing import Any
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from seads.envs import make_env as make_env
+    from seads.evaluation import Scores as Scores
+    from seads.evaluation import evaluate as evaluate
+    from seads.planning import Plan as Plan
+    from seads.planning import plan as plan
+    from seads.solving import Agent as Agent
+    from seads.solving import Solution as Solution
+    from seads.solving import load as load
+    from seads.solving import solve as solve
+    from seads.training import Run as Run
+    from seads.training import resume as resume
+    from seads.training import train as train
 
 __version__ = "0.1.0"
 
-_PUBLIC = {
+_HOMES = {
+    "Agent": "seads.solving",
+    "Plan": "seads.planning",
+    "Run": "seads.training",
+    "Scores": "seads.evaluation",
+    "Solution": "seads.solving",
+    "evaluate": "seads.evaluation",
+    "load": "seads.solving",
     "make_env": "seads.envs",
-    "train": "seads.training",
-    "load": "seads.agent",
     "plan": "seads.planning",
+    "resume": "seads.training",
+    "solve": "seads.solving",
+    "train": "seads.training",
 }
 
-__all__ = ["__version__", "load", "make_env", "plan", "train"]
+__all__ = ["__version__", *_HOMES]
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _PUBLIC:
+    if name not in _HOMES:
         raise AttributeError(f"module 'seads' has no attribute {name!r}")
-    value = getattr(importlib.import_module(_PUBLIC[name]), name)
+    value = getattr(importlib.import_module(_HOMES[name]), name)
     globals()[name] = value
     return value
 
 
 def __dir__() -> list[str]:
     return sorted(__all__)
-
-
-class _GymnasiumWatch:
-    """Registers the environments when somebody imports Gymnasium, and is gone then.
-
-    Gymnasium offers no plugins, and importing it here would cost all who do without it.
-    """
-
-    @classmethod
-    def find_spec(cls, name: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
-        if name != "gymnasium":
-            return None
-        sys.meta_path.remove(cls)
-        spec = importlib.util.find_spec(name)
-        if spec is not None and spec.loader is not None:
-            execute = spec.loader.exec_module
-
-            def execute_and_register(module: Any) -> None:
-                execute(module)
-                importlib.import_module("seads.envs")
-
-            spec.loader.exec_module = execute_and_register  # type: ignore[method-assign]
-        return spec
-
-
-if "gymnasium" in sys.modules:
-    importlib.import_module("seads.envs")
-else:
-    sys.meta_path.insert(0, _GymnasiumWatch)

@@ -19,6 +19,12 @@ def require(settings: object, condition: bool, name: str, allowed: str) -> None:
 def unknown(kind: str, given: str, allowed: Iterable[str]) -> SeadsError:
     """The error for a name that is not in a table: the name, the nearest one, and all of them."""
     names = list(allowed)
-    near = difflib.get_close_matches(given, names, n=1)
+    near = difflib.get_close_matches(str(given), names, n=1)
     hint = f"did you mean {near[0]!r}? " if near else ""
     return SeadsError(f"unknown {kind} {given!r}; {hint}choose from {', '.join(names)}")
+
+
+def check_choice(kind: str, given: str, allowed: Iterable[str]) -> None:
+    """A name is one of those allowed."""
+    if given not in allowed:
+        raise unknown(kind, given, allowed)

@@ -14,5 +14,5 @@ def prepare_jax() -> None:
         os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache", "seads"
     )
     jax.config.update("jax_compilation_cache_dir", str(Path(home) / "jax"))
-    jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.5)
+    jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.05)
     jax.config.update("jax_persistent_cache_min_entry_size_bytes", 0)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from tests.tiny_settings import TINY
+from tests.tiny_settings import tiny_settings
 
 from seads.agent.settings import AgentSettings
 from seads.jax_setup import prepare_jax
@@ -16,4 +16,4 @@ prepare_jax()
 @pytest.fixture(scope="session")
 def tiny() -> Callable[..., AgentSettings]:
     """`tiny(alpha=0.2)`: tiny settings with some of them changed."""
-    return lambda **changes: AgentSettings(**TINY | changes)
+    return tiny_settings

@@ -11,12 +11,13 @@ import jax
 import numpy as np
 import pytest
 
-from seads.agent.agent import Agent, Architecture, find, load, packaged
 from seads.agent.arrays import read_arrays, to_arrays, write_arrays
+from seads.agent.card import find, packaged
 from seads.agent.networks import make_policy
 from seads.agent.skill_model import make_model
 from seads.envs import make_env
 from seads.errors import SeadsError
+from seads.solving import Agent, Architecture, load
 
 
 def small_agent(algorithm: str = "seads", model: str = "network") -> Agent:

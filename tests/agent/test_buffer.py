@@ -6,6 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
+from seads.agent.arrays import from_arrays, to_arrays
 from seads.agent.buffer import EpisodeBuffer, Episodes
 
 
@@ -24,12 +25,11 @@ def episodes(first: int, count: int) -> Episodes:
 
 
 def numbers(buffer: EpisodeBuffer) -> set[int]:
-    assert buffer.stored is not None
     return set(buffer.stored.moves[buffer.order >= 0].tolist())
 
 
 def test_ring_keeps_the_newest() -> None:
-    buffer = EpisodeBuffer(10, 4, 3, balanced=False)
+    buffer = EpisodeBuffer(episodes(0, 1), 10, 4, 3, balanced=False)
     for first in range(0, 24, 4):
         buffer.add(episodes(first, 4))
         assert len(buffer) == min(first + 4, 10)
@@ -37,7 +37,7 @@ def test_ring_keeps_the_newest() -> None:
 
 
 def test_a_rare_effect_outlives_a_frequent_one() -> None:
-    buffer = EpisodeBuffer(12, 4, 3, balanced=True)
+    buffer = EpisodeBuffer(episodes(0, 1), 12, 4, 3, balanced=True)
     buffer.add(episodes(0, 4))
     buffer.classify(np.arange(4), np.array([2, 1, 1, 1]))  # episode 0 is the only one of class 2
     for first in range(4, 100, 4):
@@ -45,7 +45,7 @@ def test_a_rare_effect_outlives_a_frequent_one() -> None:
         buffer.classify(buffer.newest(), np.ones(4, np.int64))
         assert 0 in numbers(buffer)
         assert set(range(first, first + 4)) <= numbers(buffer)
-    ring = EpisodeBuffer(12, 4, 3, balanced=False)
+    ring = EpisodeBuffer(episodes(0, 1), 12, 4, 3, balanced=False)
     for first in range(0, 100, 4):
         ring.add(episodes(first, 4))
     assert 0 not in numbers(ring)
@@ -77,12 +77,11 @@ def test_equals_a_plain_list(data: st.DataObject) -> None:
     capacity = data.draw(st.integers(recent, 20))
     balanced = data.draw(st.booleans())
     classes = data.draw(st.lists(st.integers(0, 3), min_size=60, max_size=60))
-    buffer = EpisodeBuffer(capacity, recent, 4, balanced)
+    buffer = EpisodeBuffer(episodes(0, 1), capacity, recent, 4, balanced)
     plain = PlainList(capacity, recent, balanced)
     for first in range(0, 12 * count, count):
         buffer.add(episodes(first, count))
         plain.add(first, count)
-        assert buffer.stored is not None
         newest = buffer.stored.moves[buffer.newest()].tolist()
         assert newest == list(range(max(0, first + count - recent), first + count))
         assert numbers(buffer) == {n for n, _ in plain.held}
@@ -90,7 +89,6 @@ def test_equals_a_plain_list(data: st.DataObject) -> None:
         buffer.classify(told, np.array([classes[n] for n in buffer.stored.moves[told]]))
         for one in plain.held:
             one[1] = classes[one[0]] if one[0] in newest else one[1]
-    assert buffer.stored is not None
     kept = np.flatnonzero(buffer.order >= 0)
     expected = episodes(0, 60).pick(buffer.stored.moves[kept])
     for name in ("observations", "actions", "lengths", "skills", "before", "after"):
@@ -98,28 +96,27 @@ def test_equals_a_plain_list(data: st.DataObject) -> None:
 
 
 def test_samples_come_from_all_that_is_stored_and_from_nothing_else() -> None:
-    buffer = EpisodeBuffer(10, 4, 3, balanced=False)
+    buffer = EpisodeBuffer(episodes(0, 1), 10, 4, 3, balanced=False)
     buffer.add(episodes(5, 4))
     slots = buffer.sample(200, np.random.default_rng(0))
-    assert buffer.stored is not None
     assert set(buffer.stored.moves[slots]) == {5, 6, 7, 8}
 
 
-def test_arrays_and_restore_are_a_round_trip() -> None:
-    buffer = EpisodeBuffer(10, 4, 3, balanced=True)
-    twin = EpisodeBuffer(10, 4, 3, balanced=True)
-    twin.restore(buffer.arrays())
-    assert twin.stored is None
+def test_as_a_pytree_it_is_restored_whole() -> None:
+    fresh = EpisodeBuffer(episodes(0, 1), 10, 4, 3, balanced=True)
+    buffer = EpisodeBuffer(episodes(0, 1), 10, 4, 3, balanced=True)
+    assert len(from_arrays(fresh, to_arrays(buffer))) == 0
     for first in range(0, 16, 4):
         buffer.add(episodes(first, 4))
         buffer.classify(buffer.newest(), np.arange(4) % 3)
-    twin.restore(buffer.arrays())
+    twin = from_arrays(fresh, to_arrays(buffer))
     for one in (buffer, twin):
         one.add(episodes(16, 4))
-    ours, theirs = buffer.arrays(), twin.arrays()
+    ours, theirs = to_arrays(buffer), to_arrays(twin)
     assert ours.keys() == theirs.keys()
     assert all((ours[name] == theirs[name]).all() for name in ours)
-    assert not np.shares_memory(ours["order"], theirs["order"])
+    assert not np.shares_memory(ours[".order"], theirs[".order"])
+    assert len(fresh) == 0
 
 
 def test_changed_and_pick() -> None:

@@ -14,20 +14,23 @@ import pytest
 
 from seads.agent import learner as learner_module
 from seads.agent import sac
-from seads.agent.buffer import EpisodeBuffer, Episodes
-from seads.agent.learner import (
-    Shapes,
-    draw_batches,
+from seads.agent.batches import (
+    ModelBatches,
+    SACBatches,
+    draw_episodes,
     draw_surprising,
     draw_transitions,
     explained_by_another,
-    initial_state,
-    learn,
     log_likelihood,
+    model_batches,
+    sac_batches,
     score,
 )
+from seads.agent.buffer import EpisodeBuffer, Episodes
+from seads.agent.learner import Shapes, initial_state, learn, update_model, update_sac
 from seads.agent.networks import SkillPolicy
 from seads.agent.optimisers import ADAM
+from seads.agent.reward import skill_reward
 from seads.agent.rollout import act
 from seads.agent.settings import AgentSettings
 from seads.agent.skill_model import ForwardModel, NetworkForwardModel
@@ -56,9 +59,18 @@ def hand_written(lengths: list[int], changed: bool, seed: int = 0) -> Episodes:
 
 
 def filled(episodes: Episodes) -> EpisodeBuffer:
-    buffer = EpisodeBuffer(len(episodes), len(episodes), 3, balanced=False)
+    buffer = EpisodeBuffer(episodes, len(episodes), len(episodes), 3, balanced=False)
     buffer.add(episodes)
     return buffer
+
+
+def draw_batches(
+    model: Any, buffer: EpisodeBuffer, settings: AgentSettings
+) -> tuple[ModelBatches, SACBatches, dict[str, float]]:
+    """All that an epoch learns from, scored once."""
+    rng = np.random.default_rng(0)
+    drawn = draw_episodes(model, buffer, settings, rng)
+    return model_batches(drawn, settings, rng), *sac_batches(drawn, settings, rng)
 
 
 @pytest.mark.parametrize("n_step", [1, 2, 3, 9])
@@ -70,7 +82,7 @@ def test_returns_and_discounts(tiny: Tiny, n_step: int) -> None:
     model = initial_state(SHAPES, settings, 0).model
     # unchanged symbols: every episode's reward is -2 log 2
     buffer = filled(hand_written(lengths, changed=False))
-    batches, metrics = draw_batches(model, buffer, settings, np.random.default_rng(0))
+    _, batches, metrics = draw_batches(model, buffer, settings)
     reward = -2 * np.log(2)
     assert metrics["reward"] == pytest.approx(reward)
     assert metrics["changed"] == metrics["skill_success"] == 0
@@ -81,7 +93,7 @@ def test_returns_and_discounts(tiny: Tiny, n_step: int) -> None:
         end = min(step + n_step, lengths[episode])
         assert batches.next_observations[index].tolist() == [episode, end]
         assert batches.actions[index][0] == pytest.approx(episode + step / 10)
-        assert batches.sac_skills[index] == episode % 2
+        assert batches.skills[index] == episode % 2
         if end == lengths[episode]:
             assert batches.rewards[index] == pytest.approx(reward * 0.5 ** (end - step - 1))
             assert batches.discounts[index] == 0
@@ -98,14 +110,14 @@ def test_model_batches_pair_each_board_with_a_skill(tiny: Tiny) -> None:
     )
     episodes = hand_written([1, 2, 3, 4], changed=True)
     model = initial_state(SHAPES, settings, 0).model
-    batches, metrics = draw_batches(model, filled(episodes), settings, np.random.default_rng(0))
+    batches, _, metrics = draw_batches(model, filled(episodes), settings)
     known = {
         (*b.tolist(), *a.tolist(), int(k))
         for b, a, k in zip(episodes.before, episodes.after, episodes.skills, strict=True)
     }
-    for index in np.ndindex(batches.model_skills.shape):
+    for index in np.ndindex(batches.skills.shape):
         row = (*batches.before[index].tolist(), *batches.after[index].tolist())
-        assert (*row, int(batches.model_skills[index])) in known
+        assert (*row, int(batches.skills[index])) in known
     assert metrics["changed"] == 1
 
 
@@ -140,14 +152,12 @@ def test_surprise_chooses_the_models_episodes(tiny: Tiny) -> None:
     model = initial_state(SHAPES, settings, 0).model
     episodes = hand_written([1, 3, 2, 4] * 4, changed=True)
     buffer = filled(episodes)
-    batches, _ = draw_batches(model, buffer, settings, np.random.default_rng(0))
-    plain, _ = draw_batches(
-        model, buffer, tiny(model_steps=50, model="linear"), np.random.default_rng(0)
-    )
+    batches, *_ = draw_batches(model, buffer, settings)
+    plain, *_ = draw_batches(model, buffer, tiny(model_steps=50, model="linear"))
     assert isinstance(model, ForwardModel)
 
-    def loss(drawn: Any) -> float:
-        rows = [np.asarray(x).reshape(-1, *np.shape(x)[2:]) for x in drawn[:3]]
+    def loss(drawn: ModelBatches) -> float:
+        rows = [np.asarray(x).reshape(-1, *np.shape(x)[2:]) for x in drawn]
         return float(model.loss(rows[0], rows[1], rows[2]))
 
     assert loss(batches) > loss(plain)
@@ -166,12 +176,11 @@ def test_explained_by_another_skill() -> None:
 
 def test_the_model_learns_from_changes_only(tiny: Tiny) -> None:
     buffer = filled(hand_written([1, 3, 2, 4] * 4, changed=True))
-    assert buffer.stored is not None
     buffer.stored.after[::2] = buffer.stored.before[::2]
     for skip, unchanged in ((True, False), (False, True)):
         settings = tiny(skip_explained=skip)
         model = initial_state(SHAPES, settings, 0).model
-        batches, _ = draw_batches(model, buffer, settings, np.random.default_rng(0))
+        batches, *_ = draw_batches(model, buffer, settings)
         assert bool((batches.before == batches.after).all(-1).any()) is unchanged
 
 
@@ -187,9 +196,9 @@ def test_a_model_hears_what_a_skill_really_did(tiny: Tiny) -> None:
     model = eqx.tree_at(lambda m: m.bias, model, bias)
     for share, heard in ((1.0, False), (0.5, True)):
         settings = tiny(model="linear", surprise=True, relabel_model=share, model_steps=20)
-        batches, _ = draw_batches(model, filled(episodes), settings, np.random.default_rng(0))
+        batches, *_ = draw_batches(model, filled(episodes), settings)
         did = np.asarray(batches.after)[..., 1]  # bit 1, by skill 1
-        assert bool((did == (np.asarray(batches.model_skills) == 1)).any()) is heard
+        assert bool((did == (np.asarray(batches.skills) == 1)).any()) is heard
 
 
 def test_score_computes_each_transition_once_and_right(tiny: Tiny) -> None:
@@ -208,15 +217,16 @@ def test_scan_is_the_plain_loop(tiny: Tiny, decay: float) -> None:
     )
     state = initial_state(SHAPES, settings, 0)
     buffer = filled(hand_written([1, 3, 2, 4] * 4, changed=True))
-    batches, _ = draw_batches(state.model, buffer, settings, np.random.default_rng(0))
+    for_model, batches, _ = draw_batches(state.model, buffer, settings)
     key, rate = jax.random.key(5), jnp.float32(1e-3)
-    result, metrics = learn(state, batches, key, rate, settings)
+    result, model_loss = update_model(state, for_model, rate, settings)
+    result, _ = update_sac(result, batches, key, rate, settings)
 
     # half the learning rate is left: half of the model's, and a quarter of the entropy weight
     rate_of_model, alpha = settings.model_learning_rate / 2, settings.alpha / 4
     model, optimiser, losses = state.model, state.model_optimiser, []
     for i in range(3):
-        batch = (batches.before[i], batches.model_skills[i], batches.after[i])
+        batch = (for_model.before[i], for_model.skills[i], for_model.after[i])
         loss, gradient = eqx.filter_value_and_grad(lambda m, b=batch: m.loss(*b))(model)
         model, optimiser = sac.descend(model, gradient, optimiser, ADAM, rate_of_model)
         assert isinstance(model, NetworkForwardModel)
@@ -226,7 +236,7 @@ def test_scan_is_the_plain_loop(tiny: Tiny, decay: float) -> None:
     one_update = eqx.filter_jit(sac.update)
     ours = state.sac
     for i in range(4):
-        skill = np.eye(2, dtype=np.float32)[batches.sac_skills[i]]
+        skill = np.eye(2, dtype=np.float32)[batches.skills[i]]
         transitions = sac.Transitions(
             np.concatenate([batches.observations[i], skill], 1),
             batches.actions[i],
@@ -234,7 +244,7 @@ def test_scan_is_the_plain_loop(tiny: Tiny, decay: float) -> None:
             np.concatenate([batches.next_observations[i], skill], 1),
             batches.discounts[i],
         )
-        ours, _ = one_update(ours, transitions, noise[i], ADAM, rate, alpha, settings.tau)
+        ours, _ = one_update(ours, transitions, noise[i], rate, alpha, settings.tau)
     average = sac.move_towards(state.average, (ours.policy, model), settings.average_rate)
 
     expected = learner_module.LearnerState(ours, model, optimiser, average)
@@ -242,7 +252,7 @@ def test_scan_is_the_plain_loop(tiny: Tiny, decay: float) -> None:
         np.testing.assert_allclose(got, want, rtol=2e-4, atol=2e-6)
         assert got.shape == start.shape
         assert got.dtype == start.dtype
-    assert float(metrics["model_loss"]) == pytest.approx(np.mean(losses), rel=1e-5)
+    assert float(model_loss) == pytest.approx(np.mean(losses), rel=1e-5)
 
 
 def test_compiled_once(tiny: Tiny, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -267,13 +277,32 @@ def test_compiled_once(tiny: Tiny, monkeypatch: pytest.MonkeyPatch) -> None:
     buffer = filled(hand_written([1, 3, 2, 4] * 4, changed=True))
     after_first: Counter[str] = Counter()
     for epoch in range(4):
-        rng = np.random.default_rng(epoch)
-        batches, _ = draw_batches(state.model, buffer, settings, rng)
-        rate = jnp.float32(1e-3 / (epoch + 1))
-        state, _ = learn(state, batches, jax.random.key(epoch), rate, settings)
+        rng, key = np.random.default_rng(epoch), jax.random.key(epoch)
+        state, _ = learn(state, buffer, settings, rng, key, 1e-3 / (epoch + 1))
         rows = np.zeros((6, 2), np.float32), np.zeros((6, 2), np.float32)
         act(state.sac.policy, *rows, np.full((6, 1), epoch, np.float32))
         if epoch == 0:
             after_first = traced.copy()
             assert after_first.keys() == {"update", "evidence", "__call__"}
     assert traced == after_first
+
+
+def test_the_paper_scores_soft_actor_critics_episodes_with_the_updated_model(tiny: Tiny) -> None:
+    """One large step of the model turns its mind: the rewards of the same epoch say so."""
+    episodes = hand_written([1] * 16, changed=True)
+    found = {}
+    for again in (False, True):
+        settings = tiny(score_again=again, model_learning_rate=0.5, relabel_sac=0.0)
+        state = initial_state(SHAPES, settings, 0)
+        buffer, rng = filled(episodes), np.random.default_rng(0)
+        updated, metrics = learn(state, buffer, settings, rng, jax.random.key(0), 3e-4)
+        found[again] = metrics["reward"]
+        judge = updated.model if again else state.model
+        posterior, novelty = score(judge, episodes)
+        rewards = skill_reward(
+            posterior, novelty, episodes.skills, episodes.changed, clip_novelty=True
+        )
+        drawn = draw_episodes(state.model, filled(episodes), settings, np.random.default_rng(0))
+        which = drawn.episodes.observations[:, 0, 0].astype(int)  # each carries its number
+        assert metrics["reward"] == pytest.approx(rewards[which].mean(), rel=1e-4)
+    assert abs(found[True] - found[False]) > 0.1

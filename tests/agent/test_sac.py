@@ -6,15 +6,20 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-import optax
 import pytest
 from scipy import stats
 
 from seads.agent import sac
-from seads.agent.learner import scan
-from seads.agent.networks import Critics, SkillPolicy, make_critics, make_policy
+from seads.agent.networks import (
+    Critics,
+    SkillPolicy,
+    action_log_volume,
+    make_critics,
+    make_policy,
+)
+from seads.agent.sac import scan
+from seads.envs.interface import EnvSpec
 
-ADAM = optax.scale_by_adam()
 STEPS = 600
 
 
@@ -45,6 +50,18 @@ def test_log_density_is_that_of_a_squashed_gaussian(mean: float, log_std: float)
     if abs(mean) < 1:  # a density integrates to one
         area = np.trapezoid(np.exp(np.asarray(log_density, np.float64)), np.tanh(raw))
         assert area == pytest.approx(1, abs=1e-3)
+
+
+def test_density_in_the_units_of_the_environments_actions() -> None:
+    box = EnvSpec("box", 3, (-0.2, -0.2, -1.0), (0.2, 0.2, 1.0), 0, 10, None)
+    inputs, noise = jnp.zeros((1, 3)), jnp.array([[0.2, -0.4, 1.0]])
+    plain = make_policy(3, 3, (4,), jax.random.key(0))
+    ours = make_policy(3, 3, (4,), jax.random.key(0), log_volume=action_log_volume(box))
+    actions, log_density = ours.sample(inputs, noise)
+    expected_actions, expected = plain.sample(inputs, noise)
+    np.testing.assert_array_equal(actions, expected_actions)
+    # a box of 0.4 × 0.4 × 2 instead of 2 × 2 × 2: 25 times as dense
+    assert float(log_density[0] - expected[0]) == pytest.approx(np.log(25), rel=1e-5)
 
 
 def test_log_std_is_clipped() -> None:
@@ -94,12 +111,12 @@ def test_targets_move_a_share_of_the_way() -> None:
 
 
 def test_update_moves_targets_to_the_new_critics() -> None:
-    state = sac.make_state(constant_policy(0.0, 0.0), constant_critics(0.0, 0.0), ADAM)
+    state = sac.make_state(constant_policy(0.0, 0.0), constant_critics(0.0, 0.0))
     batch = sac.Transitions(
         jnp.zeros((2, 1)), jnp.zeros((2, 1)), jnp.ones(2), jnp.zeros((2, 1)), jnp.zeros(2)
     )
     update = eqx.filter_jit(sac.update)
-    after, _ = update(state, batch, jnp.zeros((2, 2, 1)), ADAM, 0.1, 0.0, 0.5)
+    after, _ = update(state, batch, jnp.zeros((2, 2, 1)), 0.1, 0.0, 0.5)
     # Adam's first step is the learning rate, towards the reward
     at = jnp.zeros((1, 1))
     np.testing.assert_allclose(after.critics(at, at)[:, 0], [0.1, 0.1], rtol=1e-4)
@@ -113,12 +130,11 @@ def learned(batches: sac.Transitions, alpha: float, tau: float, layer_norm: bool
     state = sac.make_state(
         make_policy(inputs, 1, (32, 32), k_policy),
         make_critics(inputs, 1, (32, 32), k_critics, layer_norm),
-        ADAM,
     )
     noise = jax.random.normal(k_noise, (steps, 2, size, 1))
 
     def step(carry, x):
-        return sac.update(carry, x[0], x[1], ADAM, 3e-3, alpha, tau)
+        return sac.update(carry, x[0], x[1], 3e-3, alpha, tau)
 
     return eqx.filter_jit(lambda s: scan(step, s, (batches, noise))[0])(state)
 

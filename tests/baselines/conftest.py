@@ -44,6 +44,6 @@ def tiny_baseline() -> Callable[..., TrainConfig]:
             coverage_every=0,
         )
         settings = from_dict(TINY[algorithm] | agent, kind)
-        return TrainConfig(**run | changes, agent=settings)
+        return TrainConfig(**run | changes, settings=settings)
 
     return make

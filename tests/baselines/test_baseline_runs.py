@@ -9,19 +9,19 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from seads.agent.agent import WITHOUT_SKILLS
-from seads.agent.arrays import read_arrays
+from seads.agent.arrays import from_arrays, read_arrays, to_arrays
 from seads.baselines.agent import is_baseline, load_baseline
 from seads.baselines.settings import KINDS
-from seads.baselines.tasks import measure
 from seads.cli import main
 from seads.errors import SeadsError
-from seads.evaluation.boards import game_of
-from seads.evaluation.tasks import draw_tasks
-from seads.training import resume, train
+from seads.evaluation.baselines import measure_baseline
+from seads.solving.agent import WITHOUT_SKILLS
+from seads.solving.boards import game_of
+from seads.solving.tasks import draw_tasks
 from seads.training.algorithms import make_trainer
 from seads.training.config import TrainConfig, read_config
 from seads.training.metrics import read_metrics
+from seads.training.runner import go_on, start
 
 Make = Callable[..., TrainConfig]
 BOTH = pytest.mark.parametrize("algorithm", ["sac", "hac"])
@@ -32,7 +32,7 @@ def finished(tiny_baseline: Make, tmp_path_factory: pytest.TempPathFactory) -> d
     """A whole run of each baseline that nothing disturbed."""
     home = tmp_path_factory.mktemp("runs")
     for algorithm in ("sac", "hac"):
-        assert train(tiny_baseline(algorithm), home / algorithm) == "finished"
+        assert start(tiny_baseline(algorithm), home / algorithm) == "finished"
     return {algorithm: home / algorithm for algorithm in ("sac", "hac")}
 
 
@@ -56,7 +56,7 @@ def test_a_run_is_complete(algorithm: str, finished: dict[str, Path], tiny_basel
     assert 0 <= lines[-1]["success"] <= 1
     arrays = last_arrays(out)
     # replays have wrapped round: 300 records of one level, with one more for each environment
-    assert {a.shape[0] for n, a in arrays.items() if n.endswith("actions") and "run" not in n} == {
+    assert {a.shape[0] for n, a in arrays.items() if n.endswith("kept['actions']")} == {
         303 if algorithm == "sac" else 300
     }
 
@@ -78,12 +78,12 @@ def test_resume_is_bit_for_bit(
             raise Stop
 
     with pytest.raises(Stop):
-        train(config, out, interrupt)
+        start(config, out, interrupt)
     stop_at = next(stops)
     with pytest.raises(Stop):
-        resume(out, interrupt)
+        go_on(out, interrupt)
     stop_at = -1
-    assert resume(out, interrupt) == "finished"
+    assert go_on(out, interrupt) == "finished"
     whole = finished[algorithm]
     assert (out / "metrics.jsonl").read_text() == (whole / "metrics.jsonl").read_text()
     ours, theirs = last_arrays(out), last_arrays(whole)
@@ -101,8 +101,12 @@ def test_an_episode_under_way_continues_where_it_was(tiny_baseline: Make) -> Non
         progress, _ = trainer.epoch(progress)
     assert len(set(progress.running.lengths.tolist())) > 1
     other = make_trainer(tiny_baseline("sac", steps_per_env=7))
-    copy = other.restore(trainer.arrays(progress))
-    np.testing.assert_array_equal(copy.running.observations, progress.running.observations)
+    copy = from_arrays(other.begin(), to_arrays(progress))
+    # the environments themselves must be there again: what they show next says so
+    progress, copy = (one.epoch(at)[0] for one, at in ((trainer, progress), (other, copy)))
+    ours, theirs = to_arrays(progress), to_arrays(copy)
+    assert ours.keys() == theirs.keys()
+    assert all(ours[name].tobytes() == theirs[name].tobytes() for name in ours)
     for one in (trainer, other):
         one.close()
 
@@ -111,7 +115,7 @@ def test_an_episode_under_way_continues_where_it_was(tiny_baseline: Make) -> Non
 def test_another_seed_is_another_run(
     algorithm: str, finished: dict[str, Path], tiny_baseline: Make, tmp_path: Path
 ) -> None:
-    train(tiny_baseline(algorithm, seed=1, env_steps=200), tmp_path / "other")
+    start(tiny_baseline(algorithm, seed=1, env_steps=200), tmp_path / "other")
     ours = read_metrics(finished[algorithm] / "metrics.jsonl")
     theirs = read_metrics(tmp_path / "other" / "metrics.jsonl")
     assert ours[len(theirs) - 1] != theirs[-1]
@@ -123,7 +127,7 @@ def test_a_checkpoint_of_the_other_baseline_is_refused(
 ) -> None:
     trainer = make_trainer(tiny_baseline("hac" if algorithm == "sac" else "sac"))
     with pytest.raises(SeadsError):
-        trainer.restore(last_arrays(finished[algorithm]))
+        from_arrays(trainer.begin(), last_arrays(finished[algorithm]))
     trainer.close()
 
 
@@ -134,7 +138,7 @@ def test_a_baseline_is_loaded_as_it_was_saved(algorithm: str, finished: dict[str
     assert agent.architecture.algorithm == algorithm
     assert agent.card["command"].startswith(f"seads train lightsout-cursor-2x2 --algo {algorithm} ")
     arrays = last_arrays(out)
-    name = "learner/.policy" if algorithm == "sac" else "learner/.low.policy"
+    name = ".learner.policy" if algorithm == "sac" else ".learner.low.policy"
     saved = arrays[f"{name}.mlp.layers[0].weight"]
     np.testing.assert_array_equal(agent.low.mlp.layers[0].weight, saved)
     assert is_baseline(out)
@@ -163,13 +167,13 @@ def test_the_algorithms_without_skills_are_the_baselines() -> None:
 
 @BOTH
 def test_the_same_boards_as_seads(algorithm: str, finished: dict[str, Path]) -> None:
-    found = measure(load_baseline(finished[algorithm]), None, 4, "test", 3)
+    found = measure_baseline(load_baseline(finished[algorithm]), None, 4, "test", 3).to_json()
     game = game_of("lightsout-cursor-2x2")
     assert game is not None
-    depths, starts, _ = draw_tasks(game, [1, 2, 3], 4, "test", 3)
-    boards = [game.canonical(board) for board in game.from_bits(starts)]
+    drawn = draw_tasks(game, [1, 2, 3], 4, "test", 3)
+    boards = [game.canonical(board) for board in game.from_bits(drawn.starts)]
     assert [task["board"] for task in found["tasks"]] == boards
-    assert [task["depth"] for task in found["tasks"]] == depths.tolist()
+    assert [task["depth"] for task in found["tasks"]] == drawn.depths.tolist()
     for task in found["tasks"]:
         limit = 10 * task["depth"]
         assert task["env_steps"] <= limit
@@ -177,7 +181,7 @@ def test_the_same_boards_as_seads(algorithm: str, finished: dict[str, Path]) -> 
     solved = [task["solved"] for task in found["tasks"]]
     assert found["success"] == pytest.approx(np.mean(solved))
     assert found["by_depth"]["2"] == pytest.approx(np.mean(solved[4:8]))
-    again = measure(load_baseline(finished[algorithm]), None, 4, "test", 3)
+    again = measure_baseline(load_baseline(finished[algorithm]), None, 4, "test", 3).to_json()
     assert again == found  # nothing is drawn: the policies are deterministic
 
 
@@ -207,14 +211,14 @@ def test_the_command_line(
         assert f"{out} is a baseline" in said
         assert f"leave out {option[0]}" in said
     assert main(["evaluate", str(out), "--what", "model"]) == 2
-    assert f"{out} has no forward model: it is a baseline" in capsys.readouterr().err
+    assert f"a {algorithm} agent has no forward model: it is a baseline" in capsys.readouterr().err
     new = ["train", "lightsout-cursor-2x2", "--algo", algorithm, "--out", str(tmp_path / "new")]
     assert main([*new, "--env-steps", "1", "--set", "hidden=8", "horizon_low=0"]) == 2
     assert "horizon_low" in capsys.readouterr().err
     assert main([*new, "--env-steps", "60", "--set", "hidden=8", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["status"] == "finished"
     config = read_config(tmp_path / "new" / "config.json")
-    assert (config.agent.algorithm, config.preset, config.agent.hidden) == (
+    assert (config.settings.algorithm, config.preset, config.settings.hidden) == (
         algorithm,
         "paper",
         (8,),

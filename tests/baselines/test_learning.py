@@ -8,7 +8,7 @@ import pytest
 
 from seads.baselines.agent import BaselineAgent
 from seads.baselines.settings import HACSettings, SACSettings
-from seads.baselines.tasks import measure
+from seads.evaluation.baselines import measure_baseline
 from seads.training.algorithms import make_trainer
 from seads.training.config import TrainConfig
 
@@ -33,7 +33,7 @@ def test_a_baseline_solves_small_boards(algorithm: str) -> None:
         progress, _ = trainer.epoch(progress)
     agent = trainer.agent(progress, {})
     assert isinstance(agent, BaselineAgent)
-    found = measure(agent, None, 20, "test", 0)
+    found = measure_baseline(agent, None, 20, "test", 0).to_json()
     trainer.close()
     print(algorithm, progress.env_steps, found["success"], found["by_depth"])
     assert found["success"] >= 0.9

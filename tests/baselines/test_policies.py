@@ -9,17 +9,13 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from seads.agent.networks import make_critics, make_policy
+from seads.agent.networks import make_critics
 from seads.baselines.policies import (
     BoundedCritics,
     SubgoalPolicy,
-    make_action_policy,
     make_subgoal_policy,
     propose,
 )
-from seads.envs.interface import EnvSpec
-
-SPEC = EnvSpec("box", 3, (-0.2, -0.2, -1.0), (0.2, 0.2, 1.0), 0, 10, None)
 
 
 def constant_subgoals(logits: list[float], temperature: float) -> SubgoalPolicy:
@@ -70,17 +66,6 @@ def test_proposed_subgoals_are_rounded() -> None:
     state, goals = np.zeros((1, 1), np.float32), np.zeros((1, 0), np.float32)
     assert propose(policy, state, goals, none).tolist() == [[True, False]]
     assert propose(policy, state, goals, none + 3).tolist() == [[True, True]]
-
-
-def test_action_density_is_in_the_units_of_the_environment() -> None:
-    inputs, noise = jnp.zeros((1, 3)), jnp.array([[0.2, -0.4, 1.0]])
-    plain = make_policy(3, 3, (4,), jax.random.key(0))
-    ours = make_action_policy(3, SPEC, (4,), jax.random.key(0))
-    actions, log_density = ours.sample(inputs, noise)
-    expected_actions, expected = plain.sample(inputs, noise)
-    np.testing.assert_array_equal(actions, expected_actions)
-    # a box of 0.4 × 0.4 × 2 instead of 2 × 2 × 2: 25 times as dense
-    assert float(log_density[0] - expected[0]) == pytest.approx(np.log(25), rel=1e-5)
 
 
 def test_values_of_a_level_stay_within_its_horizon() -> None:

@@ -10,13 +10,11 @@ import numpy as np
 import pytest
 
 from seads.agent import sac
-from seads.agent.networks import make_critics
-from seads.agent.optimisers import ADAM
+from seads.agent.networks import make_critics, make_policy
 from seads.baselines.flat_replay import FlatReplay
 from seads.baselines.hierarchical_episodes import Horizons, play
 from seads.baselines.hindsight_replay import HighReplay, LowReplay
 from seads.baselines.learner import batches_of, initial_hierarchy, learn
-from seads.baselines.policies import make_action_policy
 from seads.baselines.settings import HACSettings
 from seads.envs.interface import EnvSpec, Step
 from seads.streams import row_seeds, uniforms
@@ -38,8 +36,8 @@ def test_values_of_a_two_step_chain() -> None:
             np.array([second]),
         )
     k_policy, k_critics, key = jax.random.split(jax.random.key(0), 3)
-    policy = make_action_policy(2, CHAIN, (16,), k_policy)
-    state = sac.make_state(policy, make_critics(2, 1, (16,), k_critics), ADAM)
+    policy = make_policy(2, 1, (16,), k_policy)
+    state = sac.make_state(policy, make_critics(2, 1, (16,), k_critics))
     batches = batches_of(replay.sample(600 * 32, gamma, rng), 600)
     state, _ = learn(state, batches, key, jnp.float32(5e-3), 0.0, 0.1)
     states = jnp.array([[0.0, 1.0], [0.0, 1.0], [1.0, 1.0], [1.0, 1.0]])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from seads.agent.arrays import from_arrays, to_arrays
 from seads.baselines.flat_replay import FlatReplay
 from seads.baselines.ring import Ring, pack, unpack
 from seads.envs.interface import EnvSpec
@@ -60,16 +61,24 @@ def test_a_full_replay_fits_into_memory() -> None:
 
 def test_a_ring_is_restored_exactly() -> None:
     columns = {"a": ((2,), np.float32), "b": ((), np.int32)}
-    ring, other = Ring(5, columns), Ring(5, columns)
+    ring, fresh = Ring(5, columns), Ring(5, columns)
     for i in range(7):
         ring.append(a=np.full((1, 2), i), b=np.array([i]))
-        copy = Ring(5, columns)
-        copy.restore(ring.arrays())
+        arrays = to_arrays(ring)
+        assert arrays[".kept['b']"].shape == (min(i + 1, 5),)  # only what is kept is stored
+        copy = from_arrays(fresh, arrays)
         assert copy.get("b", np.arange(copy.size)).tolist() == list(range(max(0, i - 4), i + 1))
+        for one in (ring, copy):
+            one.append(a=np.zeros((0, 2)), b=np.zeros(0))
+        assert copy.capacity == 5
     ring.append(a=np.zeros((12, 2)), b=np.arange(12))
     assert ring.get("b", np.arange(5)).tolist() == [7, 8, 9, 10, 11]
-    with pytest.raises(ValueError, match="replay column 'a' has shape"):
-        other.restore({"a": np.zeros((2, 3)), "b": np.zeros(2), "added": np.array(2)})
+    assert fresh.size == 0
+    full = to_arrays(ring)
+    with pytest.raises(ValueError, match=r"a'.* is float32\[5, 3\]; needed is float32"):
+        from_arrays(fresh, full | {".kept['a']": np.zeros((5, 3), np.float32)})
+    with pytest.raises(ValueError, match="replay column 'a' has 4 records; expected 5"):
+        from_arrays(fresh, full | {".kept['a']": np.zeros((4, 2), np.float32)})
 
 
 def test_bits_survive_packing() -> None:

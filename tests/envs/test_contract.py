@@ -94,14 +94,15 @@ def test_start_boards_have_the_depth_and_split_asked_for(name: str) -> None:
     train = make(name, 40)
     train.reset(streams.row_seeds(2, 40))
     low, high = train.depths
-    assert set(train.depths_drawn) == set(range(low, high + 1))
+    drawn = train.draw_starts(streams.row_seeds(2, 40)).depths
+    assert set(drawn) == set(range(low, high + 1))
     assert train.game.in_split(train.boards, "train").all()
     if train.game.size <= 5:
-        assert np.array_equal(train.game.depth(train.boards), train.depths_drawn)
+        assert np.array_equal(train.game.depth(train.boards), drawn)
     train.close()
     test = make(name, 8, split="test", depths=(2, 2))
     test.reset(streams.row_seeds(2, 8))
-    assert (test.depths_drawn == 2).all()
+    assert (test.draw_starts(streams.row_seeds(2, 8)).depths == 2).all()
     assert test.game.in_split(test.boards, "test").all()
     test.close()
 
@@ -129,7 +130,7 @@ def test_arrays_handed_out_and_taken_in_are_not_shared(name: str) -> None:
             assert np.array_equal(getattr(want, field), getattr(got, field)), field
         kept = want.observation.copy()
         scribble(got.observation, got.symbol, got.terminated, got.truncated, got.reward, got.move)
-        scribble(actions, rude.symbols, rude.boards, rude.touch, rude.depths_drawn)
+        scribble(actions, rude.symbols, rude.boards, rude.touch)
         scribble(np.asarray(rude.manipulator.observe(np.arange(4))))
         ended = np.flatnonzero(want.done)
         again = tidy.resume(ended)
@@ -171,6 +172,8 @@ def test_a_skill_ends_by_change_or_by_the_clock_and_says_which(name: str) -> Non
         changed = (step.symbol != symbols).any(axis=1)
         assert np.array_equal(env.boards[active], env.game.play(boards, step.move)[active])
         assert np.array_equal(step.terminated[active], changed[active])
+        assert np.array_equal(env.changed[active], changed[active])
+        assert np.isfinite(env.touch[active & changed]).all(), "a change without a touch"
         assert np.array_equal(
             step.truncated[active], (~changed & (clock == env.spec.step_limit))[active]
         )
@@ -269,7 +272,6 @@ def test_a_task_goes_on_after_a_move_and_lasts_its_depth(name: str) -> None:
     skill, task = make(name, 1), make(name, 1, mode="task", depths=(2, 2))
     task.reset(np.array([known.seed]))
     start = task.symbols
-    assert task.depths_drawn[0] == 2
     skill.reset(np.array([known.seed]), symbols=start)
     body = slice(0, task.manipulator.observation_size)
     after = replay(task, known.seed, known.steps)

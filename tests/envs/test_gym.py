@@ -12,10 +12,13 @@ import numpy as np
 import pytest
 from gymnasium.utils.env_checker import check_env
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
+from tests.envs.rollouts import make
 
 import seads.envs
-from seads.envs import ENVIRONMENTS
+from seads import streams
+from seads.envs import ENVIRONMENTS, EmbeddedEnv
 from seads.envs.registry import gym_id
+from seads.envs.to_gymnasium import AHEAD
 
 NAMES = list(ENVIRONMENTS)
 MAIN = [name for name in NAMES if name.count("-") == 1]
@@ -39,9 +42,8 @@ def test_gymnasium_finds_nothing_wrong(name: str, mode: str) -> None:
 @pytest.mark.parametrize(
     "code",
     [
-        "import gymnasium\ngymnasium.make('seads:seads/LightsOutCursor-v0')",
-        "import seads, gymnasium\ngymnasium.make('seads/LightsOutCursor-v0')",
-        "import gymnasium, seads\ngymnasium.make_vec('seads/TileSwapCursor-v0', num_envs=2)",
+        "import gymnasium\ngymnasium.make('seads.envs:seads/LightsOutCursor-v0')",
+        "import gymnasium, seads.envs\ngymnasium.make_vec('seads/TileSwapCursor-v0', num_envs=2)",
         "import seads.envs\nfrom gymnasium import make\nmake('seads/TileSwapCursor-v0')",
     ],
 )
@@ -79,8 +81,8 @@ def assert_same(ours: Any, theirs: Any, where: str = "") -> None:
     ],
 )
 def test_the_vector_env_equals_gymnasiums_own_loop_over_single_envs(name: str, mode: str) -> None:
-    make = lambda: gymnasium.make(gym_id(name), mode=mode, disable_env_checker=True)  # noqa: E731
-    theirs = SyncVectorEnv([make] * 3, autoreset_mode=AutoresetMode.SAME_STEP)
+    single = lambda: gymnasium.make(gym_id(name), mode=mode, disable_env_checker=True)  # noqa: E731
+    theirs = SyncVectorEnv([single] * 3, autoreset_mode=AutoresetMode.SAME_STEP)
     ours = gymnasium.make_vec(gym_id(name), num_envs=3, mode=mode)
     assert ours.metadata["autoreset_mode"] is AutoresetMode.SAME_STEP
     assert ours.observation_space == theirs.observation_space
@@ -99,13 +101,81 @@ def test_the_vector_env_equals_gymnasiums_own_loop_over_single_envs(name: str, m
     theirs.close()
 
 
-def test_episodes_differ_and_a_seed_repeats_the_series() -> None:
-    env = gymnasium.make(gym_id("lightsout-cursor"), disable_env_checker=True)
-    first = [env.reset(seed=9 if i == 0 else None)[0] for i in range(3)]
-    again = [env.reset(seed=9 if i == 0 else None)[0] for i in range(3)]
-    assert np.array_equal(first, again)
-    assert len({episode.tobytes() for episode in first}) == 3
+MANY = 2 * AHEAD + 3  # episodes, so that a row begins its third block
+
+
+def first_body(env: Any, **request: Any) -> np.ndarray:
+    """What tells one start from another, of row 0: the pose and the board."""
+    return env.reset(**request)[0][0]
+
+
+@pytest.mark.parametrize(
+    "name", ["lightsout-cursor", "tileswap-reacher", "lightsout-cursor-7x7", "lightsout-jaco"]
+)
+def test_the_nth_episode_has_the_seed_that_root_and_n_give(name: str) -> None:
+    env, seeded = gymnasium.make_vec(gym_id(name), num_envs=2), make(name, 2)
+    roots = np.array([11, 12], np.uint64)
+    for episode in range(MANY if "jaco" not in name else AHEAD + 1):
+        left, _ = env.reset(seed=11 if episode == 0 else None)
+        assert np.array_equal(left, seeded.reset(streams.fork(roots, episode))), episode
+        batch: EmbeddedEnv = env.unwrapped.batch  # type: ignore[attr-defined]
+        # What the manipulator does after a move is drawn from the episode's seed, too.
+        assert np.array_equal(batch._seeds, seeded._seeds)
     env.close()
+    seeded.close()
+
+
+def test_a_row_does_not_see_how_often_others_are_reset() -> None:
+    alone = gymnasium.make_vec(gym_id("lightsout-reacher"), num_envs=1, autoreset="disabled")
+    among = gymnasium.make_vec(gym_id("lightsout-reacher"), num_envs=4, autoreset="disabled")
+    alone.reset(seed=[7])
+    among.reset(seed=[1, 2, 7, 3])
+    rng = np.random.default_rng(0)
+    for _ in range(MANY):
+        others = rng.random(4) < 0.6
+        others[2] = False
+        among.reset(options={"reset_mask": others})
+        row = among.reset(options={"reset_mask": np.arange(4) == 2})[0][2]
+        assert np.array_equal(first_body(alone), row)
+    alone.close()
+    among.close()
+
+
+def test_a_seed_begins_its_rows_series_anew_and_no_other() -> None:
+    env = gymnasium.make_vec(gym_id("lightsout-cursor"), num_envs=2)
+    twin = gymnasium.make_vec(gym_id("lightsout-cursor"), num_envs=2)
+    first, _ = env.reset(seed=[5, 6])
+    twin.reset(seed=[5, 6])
+    env.reset()
+    twin.reset()
+    again, _ = env.reset(seed=[5, None])
+    third, _ = twin.reset()
+    assert np.array_equal(again[0], first[0])
+    assert np.array_equal(again[1], third[1])
+    starts = np.array([env.reset()[0][:, :2] for _ in range(MANY)])
+    assert len(np.unique(starts.reshape(-1, 2), axis=0)) == 2 * MANY, "episodes differ"
+
+
+def test_a_board_that_is_given_leaves_the_series_in_step() -> None:
+    env = gymnasium.make(gym_id("tileswap-cursor"), mode="task", disable_env_checker=True)
+    twin = gymnasium.make(gym_id("tileswap-cursor"), mode="task", disable_env_checker=True)
+    game = env.unwrapped.batch.game  # type: ignore[attr-defined]
+    goal = game.to_bits(game.goal[None])[0]
+    swapped = game.to_bits(game.play(game.goal[None], np.array([3])))[0]
+    env.reset(seed=3)
+    twin.reset(seed=3)
+    with pytest.raises(ValueError, match="solved already"):  # and it uses up no episode
+        env.reset(options={"symbol": goal})
+    given, info = env.reset(options={"symbol": swapped})
+    assert np.array_equal(given[:2], twin.reset()[0][:2]), "the pose is the episode's"
+    assert np.array_equal(info["symbol"], swapped)
+    assert np.array_equal(env.reset()[0], twin.reset()[0])
+
+
+def test_without_a_seed_rows_and_runs_differ() -> None:
+    envs = [gymnasium.make_vec(gym_id("lightsout-cursor"), num_envs=4) for _ in range(2)]
+    starts = np.concatenate([env.reset()[0][:, :2] for env in envs])
+    assert len(np.unique(starts, axis=0)) == 8
 
 
 def test_a_vector_env_draws_every_row() -> None:

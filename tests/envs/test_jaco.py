@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from tests.envs.composer_jaco import composer_environment
 
 from seads.envs.jaco import Jaco
 from seads.envs.jaco_kinematics import hand_down
+from seads.envs.jaco_scene import board_geometry
 from seads.envs.physics import CONTROL_TIMESTEP, PHYSICS, PRESS_FORCE
+from seads.games import LightsOut, TileSwap
+
+LIGHTS = LightsOut()
 
 
 @pytest.fixture(scope="module")
 def arm():
-    arm = Jaco(8, threads=1)
+    arm = Jaco(8, LIGHTS, threads=1)
     yield arm
     arm.close()
 
@@ -50,11 +55,13 @@ def first_presses(arm: Jaco, uniforms: np.ndarray, actions: np.ndarray) -> np.nd
     return points
 
 
-@pytest.mark.parametrize("board", ["lightsout", "lightsout3d"])
-def test_fast_physics_presses_what_the_reference_presses(board):
+@pytest.mark.parametrize("heights", ["flat", "rings"])
+def test_fast_physics_presses_what_the_reference_presses(heights):
     rng = np.random.default_rng(5)
     episodes, steps = 200, 18
-    reference, fast = (Jaco(episodes, board, physics) for physics in ("reference", "fast"))
+    reference, fast = (
+        Jaco(episodes, LIGHTS, physics, heights=heights) for physics in ("reference", "fast")
+    )
     uniforms = rng.random((episodes, 4))
     uniforms[:, 2] *= 0.2  # start low, so that random actions press too
     actions = rng.uniform(-1.0, 1.0, (episodes, steps, 9))
@@ -68,12 +75,10 @@ def test_fast_physics_presses_what_the_reference_presses(board):
 
 
 def test_reference_physics_is_composers_bit_for_bit():
-    from seads.envs.jaco_scene import composer_environment
-
-    arm = Jaco(1, physics="reference", threads=1)
+    arm = Jaco(1, LIGHTS, physics="reference", threads=1)
     row, rng = np.arange(1), np.random.default_rng(0)
     arm.reset(row, rng.random((1, 4)))
-    environment = composer_environment("lightsout")
+    environment = composer_environment(board_geometry(LIGHTS))
     environment.reset()
     physics = environment.physics
     with physics.reset_context():
@@ -87,9 +92,7 @@ def test_reference_physics_is_composers_bit_for_bit():
 
 
 def test_composer_task_ends_with_a_press():
-    from seads.envs.jaco_scene import composer_environment
-
-    environment = composer_environment("tileswap")
+    environment = composer_environment(board_geometry(TileSwap()))
     environment.reset()
     height = environment.physics.named.data.site_xpos["jaco_arm/jaco_hand/pinchsite", "z"]
     assert 0.19 < height < 0.41
@@ -138,14 +141,14 @@ def test_resets_touch_nothing_and_depend_on_their_numbers_alone(arm):
     np.testing.assert_array_equal(arm.observe(rows), first)
 
 
-@pytest.mark.parametrize("board", ["lightsout3d", "tileswap"])
-def test_a_row_is_the_same_in_any_batch_and_on_any_threads(board):
+@pytest.mark.parametrize(("game", "heights"), [(LIGHTS, "rings"), (TileSwap(), "flat")])
+def test_a_row_is_the_same_in_any_batch_and_on_any_threads(game, heights):
     rng = np.random.default_rng(4)
     uniforms = rng.random((5, 4)) * [1, 1, 0.2, 1]
-    actions = pushes(Jaco(5, board), uniforms, 20, seed=4).swapaxes(0, 1)
+    actions = pushes(Jaco(5, game, heights=heights), uniforms, 20, seed=4).swapaxes(0, 1)
 
     def run(num_envs, threads, rows, picked):
-        arm = Jaco(num_envs, board, threads=threads)
+        arm = Jaco(num_envs, game, threads=threads, heights=heights)
         arm.reset(rows, uniforms[picked])
         trace = []
         for action in actions:
@@ -173,7 +176,7 @@ def test_rows_that_are_not_picked_stay(arm):
 
 
 def test_a_press_is_where_the_finger_is():
-    arm = Jaco(60, threads=1)
+    arm = Jaco(60, LIGHTS, threads=1)
     rows, uniforms = np.arange(60), np.random.default_rng(6).random((60, 4))
     actions = pushes(arm, uniforms, 18, seed=7)
     arm.reset(rows, uniforms)
@@ -190,7 +193,7 @@ def test_a_press_is_where_the_finger_is():
 
 
 def test_the_state_kept_is_the_one_at_the_press():
-    arm = Jaco(30, threads=1)
+    arm = Jaco(30, LIGHTS, threads=1)
     rows, uniforms = np.arange(30), np.random.default_rng(11).random((30, 4)) * [1, 1, 0.2, 1]
     actions = pushes(arm, uniforms, 15, seed=12)
     arm.reset(rows, uniforms)
@@ -209,8 +212,51 @@ def test_the_state_kept_is_the_one_at_the_press():
     assert max(substeps) <= arm.physics.substeps
 
 
+def test_a_contact_is_on_the_field_that_was_pressed():
+    arm = Jaco(60, LIGHTS, threads=1)
+    uniforms = np.random.default_rng(8).random((60, 4))
+    assert arm.contact(0) is None
+    points = first_presses(arm, uniforms, pushes(arm, uniforms, 18, seed=9))
+    pressed = np.flatnonzero(~np.isnan(points[:, 0]))
+    contacts = np.array([arm.contact(int(row)) for row in pressed])
+    assert len(pressed) > 20
+    off = np.abs(contacts - points[pressed]).max(1)
+    assert off.max() <= 0.1 + 1e-6, "half a field's width"
+    assert len(np.unique(off.round(6))) > 10, "not the middle"
+
+
+def test_a_board_of_another_game_is_made_of_its_fields():
+    small = Jaco(1, LightsOut(3))
+    assert small.geometry.half_extent == 0.15
+    assert [small.model.geom(f"field_{i}").size[0] for i in (0, 8)] == pytest.approx([0.05] * 2)
+    assert board_geometry(LightsOut(9)).half_extent == 0.25
+    with pytest.raises(ValueError, match="needs fields apart, and tileswap"):
+        Jaco(1, TileSwap(), heights="rings")
+    # Which half of a field was pressed is for the point to say.
+    assert len(board_geometry(LightsOut(half_fields=True)).boxes) == 1
+
+
+def test_what_a_page_draws_is_where_the_arm_is(arm):
+    arm.reset(np.arange(8), np.random.default_rng(13).random((8, 4)))
+    tips = arm.tips()
+    for row in range(8):
+        chain = arm.joints(arm.pose(row))
+        assert chain[-1] == pytest.approx(tips[row].tolist())
+        np.testing.assert_allclose(arm.geometry.world(np.array(chain[:1])), [[0.0, 0.4]], atol=1e-6)
+    assert arm.stage.tops == (0.02,) * 25
+    poses = arm.mesh_poses(arm.pose(3))
+    tool = arm.kinematics.forward(arm.pose(3)[None, :6]).position[0]
+    hand = poses["jaco_arm/jaco_hand/"].position
+    assert np.linalg.norm(hand - tool) < 0.25
+    pytest.importorskip("mjviser")
+    meshes = arm.meshes()
+    assert {mesh.body for mesh in meshes} <= poses.keys()
+    assert len({mesh.colour for mesh in meshes}) == 3
+    assert arm.meshes() is meshes, "found once"
+
+
 def test_tileswap_points_are_contact_points():
-    arm = Jaco(60, "tileswap", threads=1)
+    arm = Jaco(60, TileSwap(), threads=1)
     uniforms = np.random.default_rng(8).random((60, 4))
     points = first_presses(arm, uniforms, pushes(arm, uniforms, 18, seed=9))
     hit = ~np.isnan(points[:, 0])
@@ -221,7 +267,7 @@ def test_tileswap_points_are_contact_points():
 
 
 def test_board_points_map_to_the_world():
-    arm = Jaco(1)
+    arm = Jaco(1, LIGHTS)
     # Top left of the board is at smallest x and next to the base (largest y).
     np.testing.assert_allclose(
         arm.geometry.world(arm.geometry.middles[[0, 4]]), [[-0.2, 0.2], [0.2, 0.2]]
@@ -233,7 +279,7 @@ def test_board_points_map_to_the_world():
 
 
 def test_observations_are_as_the_paper_lists_them():
-    scaled, raw = (Jaco(4, observation=kind, threads=1) for kind in ("scaled", "raw"))
+    scaled, raw = (Jaco(4, LIGHTS, observation=kind, threads=1) for kind in ("scaled", "raw"))
     rows, rng = np.arange(4), np.random.default_rng(10)
     uniforms = rng.random((4, 4))
     for arm in (scaled, raw):
@@ -258,7 +304,7 @@ def test_observations_are_as_the_paper_lists_them():
 
 
 def test_joints_follow_the_commanded_velocities():
-    arm = Jaco(1, observation="raw", threads=1)
+    arm = Jaco(1, LIGHTS, observation="raw", threads=1)
     row = np.arange(1)
     arm.reset(row, np.full((1, 4), 0.5))
     for _ in range(3):
@@ -270,7 +316,7 @@ def test_joints_follow_the_commanded_velocities():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"board": "chess"}, "lightsout, lightsout3d, tileswap"),
+        ({"heights": "hills"}, "flat, rings"),
         ({"physics": "slow"}, "reference, fast, fastest"),
         ({"observation": "pixels"}, "scaled, raw"),
         ({"threads": 0}, "at least 1"),
@@ -278,7 +324,7 @@ def test_joints_follow_the_commanded_velocities():
 )
 def test_bad_settings_name_what_is_allowed(options, message):
     with pytest.raises(ValueError, match=message):
-        Jaco(1, **options)
+        Jaco(1, LIGHTS, **options)
 
 
 def test_every_preset_fills_an_action():

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from seads.envs.reacher import Reacher
+from seads.games import LightsOut
 
 
 @pytest.fixture(scope="module")
@@ -21,7 +22,7 @@ def suite_physics() -> Any:
 
 def test_arms_move_as_in_the_suite(suite_physics: Any) -> None:
     rng = np.random.default_rng(0)
-    arms = Reacher(8, observation="raw")
+    arms = Reacher(8, LightsOut(), observation="raw")
     rows = np.arange(8)
     arms.reset(rows, rng.random((8, 2)))
     actions = rng.uniform(-1, 1, (8, 40, 3))
@@ -50,7 +51,7 @@ def test_arms_move_as_in_the_suite(suite_physics: Any) -> None:
 
 
 def test_an_action_lasts_four_hundredths_of_a_second() -> None:
-    arms = Reacher(1)
+    arms = Reacher(1, LightsOut())
     assert arms.model.opt.timestep == 0.02
     arms.reset(np.array([0]), np.array([[0.1, 0.1]]))
     arms.step(np.array([0]), np.zeros((1, 3)))
@@ -59,7 +60,7 @@ def test_an_action_lasts_four_hundredths_of_a_second() -> None:
 
 
 def test_the_push_threshold_is_six_tenths() -> None:
-    arms = Reacher(2)
+    arms = Reacher(2, LightsOut())
     rows = np.arange(2)
     arms.reset(rows, np.array([[0.0, 0.4], [0.0, 0.4]]))
     touch = arms.step(rows, np.array([[0.0, 0.0, 0.6], [0.0, 0.0, 0.61]]))
@@ -70,7 +71,7 @@ def test_the_push_threshold_is_six_tenths() -> None:
 
 def test_threads_and_subsets_of_rows_change_no_bit() -> None:
     rng = np.random.default_rng(1)
-    alone, pooled = Reacher(6), Reacher(6, threads=2)
+    alone, pooled = Reacher(6, LightsOut()), Reacher(6, LightsOut(), threads=2)
     rows = np.arange(6)
     start = rng.random((6, 2))
     alone.reset(rows, start)
@@ -86,7 +87,7 @@ def test_threads_and_subsets_of_rows_change_no_bit() -> None:
 
 
 def test_scaled_and_raw_observations_show_the_same_arm() -> None:
-    scaled, raw = Reacher(3, "scaled"), Reacher(3, "raw")
+    scaled, raw = Reacher(3, LightsOut(), "scaled"), Reacher(3, LightsOut(), "raw")
     rows = np.arange(3)
     for arms in (scaled, raw):
         arms.reset(rows, np.random.default_rng(2).random((3, 2)))

@@ -38,6 +38,7 @@ def test_the_table_can_be_read_without_physics_or_jax() -> None:
         "gym_id": "seads/LightsOutCursor-v0",
         "game": "lightsout",
         "size": 5,
+        "shape": [5, 5],
         "manipulator": "cursor",
         "moves": 25,
         "bits": 25,

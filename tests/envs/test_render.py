@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from seads.envs.embedding import EmbeddedEnv
-from seads.envs.own import GymBatch
+from seads.envs.from_gymnasium import GymBatch
 from seads.envs.registry import ENVIRONMENTS, gym_id, make_env
 from seads.envs.render import Renderer
 from seads.envs.render_board import OFF, ON
@@ -43,7 +43,7 @@ def make(name: str, num_envs: int) -> EmbeddedEnv:
 
 
 def needs_opengl(name: str) -> None:
-    if ENVIRONMENTS[name].body == "jaco":
+    if ENVIRONMENTS[name].manipulator == "jaco":
         try:
             choose_backend()
         except SeadsError as error:
@@ -198,7 +198,7 @@ def test_bad_requests_say_what_is_allowed() -> None:
 
 
 DRAW = """
-from seads.envs.own import GymBatch
+from seads.envs.from_gymnasium import GymBatch
 from seads.envs.registry import make_env
 from seads.envs.render import Renderer
 from seads.errors import SeadsError

@@ -3,57 +3,41 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import closing
 from pathlib import Path
 
-import equinox as eqx
 import jax
-import jax.numpy as jnp
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
-from jaxtyping import Array, Float
+from tests.exact_agent import exact_agent
 
 from seads import cli
-from seads.agent.agent import Agent, Architecture
 from seads.agent.networks import make_policy
-from seads.agent.skill_model import Discriminator, NetworkForwardModel
+from seads.agent.skill_model import NetworkForwardModel
 from seads.envs import make_env
 from seads.envs.interface import BatchedEnv
+from seads.errors import SeadsError
 from seads.evaluation.coverage import (
-    coverage,
-    describe_skill,
-    distinct_moves,
+    SkillRuns,
+    SkillSummary,
+    measure_coverage,
     name_effects,
     run_all_skills,
 )
-from seads.evaluation.results import checkpoint_agents, write_result
+from seads.evaluation.results import agent_at, checkpoint_agents, write_result
 from seads.jax_setup import prepare_jax
+from seads.solving import Agent, Architecture
 
 prepare_jax()
 
 
-class Pusher(eqx.Module):
-    """Skill k drives the cursor to the middle of a field, by the shortest way, and pushes there."""
-
-    fields: tuple[int, ...] = eqx.field(static=True)
-    """The field of each skill; -1 never pushes."""
-
-    def __call__(
-        self, inputs: Float[Array, "rows inputs"]
-    ) -> tuple[Float[Array, "rows 3"], Float[Array, "rows 3"]]:
-        field = jnp.array(self.fields)[inputs[:, -len(self.fields) :].argmax(1)]
-        middle = jnp.stack([field % 5, field // 5], -1) * 0.4 - 0.8  # the board is [-1, 1] squared
-        wanted = (middle - inputs[:, :2]) / 0.4
-        arrives = (jnp.abs(wanted) <= 1).all(1) & (field >= 0)
-        actions = jnp.concatenate([wanted, jnp.where(arrives, 1.0, -1.0)[:, None]], 1)
-        return jnp.arctanh(jnp.clip(actions, -0.99999, 0.99999)), jnp.zeros_like(actions)
-
-
-MODEL = NetworkForwardModel(25, 25, (4,), jax.random.key(0))
+EXACT = exact_agent()
+IDLE = exact_agent(hesitant=range(25))
+"""Its skills press only when their actions are sampled: never, without exploration."""
 
 
 @pytest.fixture(scope="module")
@@ -62,55 +46,68 @@ def env() -> Iterator[BatchedEnv]:
         yield made
 
 
-def test_a_perfect_policy_covers_everything(env: BatchedEnv) -> None:
-    found = coverage(env, Pusher(tuple(range(25))), MODEL, 25, starts=10)
+def runs_of(moves: np.ndarray) -> SkillRuns:
+    """Runs of which only the moves matter."""
+    bits = np.zeros((*moves.shape, 1), bool)
+    return SkillRuns(moves, np.ones_like(moves), bits, bits)
+
+
+def test_a_perfect_policy_covers_everything() -> None:
+    scores = measure_coverage(EXACT, starts=10)
+    found = scores.to_json()
     assert (found["mean"], found["of"], found["lowest"], found["std"]) == (25.0, 25, 25, 0.0)
     assert (found["starts"], found["distinct_favourites"], found["no_move"]) == (10, 25, 0.0)
-    for k, skill in enumerate(found["skills"]):
-        assert (skill["skill"], skill["move"], skill["share"]) == (k, k, 1.0)
-        assert 1 <= skill["steps"] <= 5
+    assert found["model_accuracy"] == 1.0
+    for k, skill in enumerate(scores.runs.skills):
+        assert (skill.skill, skill.move, skill.share) == (k, k, 1.0)
+        assert 1 <= skill.steps <= 10
 
 
 @pytest.mark.parametrize(
-    ("fields", "expected"),
-    [((7,) * 25, 1.0), ((-1,) * 25, 0.0), ((3, 3, 4) + (-1,) * 22, 2.0)],
+    ("presses", "idle", "expected"),
+    [
+        (dict.fromkeys(range(25), 7), (), 1.0),
+        ({}, range(25), 0.0),
+        ({0: 3, 1: 3, 2: 4}, range(3, 25), 2.0),
+    ],
 )
-def test_policies_that_do_less(env: BatchedEnv, fields: tuple[int, ...], expected: float) -> None:
-    found = coverage(env, Pusher(fields), MODEL, 25, starts=6)
-    assert found["mean"] == expected
-    assert found["no_move"] == pytest.approx(fields.count(-1) / 25)
+def test_policies_that_do_less(
+    presses: dict[int, int], idle: Collection[int], expected: float
+) -> None:
+    scores = measure_coverage(exact_agent(presses=presses, hesitant=idle), starts=6)
+    assert scores.mean == expected
+    found = scores.to_json()
+    assert found["no_move"] == pytest.approx(len(idle) / 25)
     assert found["distinct_favourites"] == expected
 
 
 def test_the_same_starts_for_all_skills_and_any_batch_size(env: BatchedEnv) -> None:
-    policy = Pusher(tuple(range(25)))
+    policy = EXACT.policy
     runs = run_all_skills(env, policy, 25, starts=5, seed=1)  # 4 starts fit at once: two rounds
-    assert runs["moves"].shape == (5, 25)
-    assert (runs["before"] == runs["before"][:, :1]).all()
-    assert len({before.tobytes() for before in runs["before"][:, 0]}) == 5
+    assert runs.moves.shape == (5, 25)
+    assert (runs.before == runs.before[:, :1]).all()
+    assert len({before.tobytes() for before in runs.before[:, 0]}) == 5
     with closing(make_env("lightsout-cursor", 25, split="test")) as small:
         again = run_all_skills(small, policy, 25, starts=5, seed=1)
-    assert all((runs[name] == again[name]).all() for name in runs)
+    for name in ("moves", "lengths", "before", "after"):
+        assert (getattr(runs, name) == getattr(again, name)).all()
     other = run_all_skills(env, policy, 25, starts=5, seed=2)
-    assert (other["before"] != runs["before"]).any()
+    assert (other.before != runs.before).any()
 
 
 def test_starts_come_from_the_split_of_the_environment(env: BatchedEnv) -> None:
-    from seads.games import make_game
-
-    runs = run_all_skills(env, Pusher((-1,) * 25), 25, starts=8, seed=0)
+    runs = run_all_skills(env, IDLE.policy, 25, starts=8, seed=0)
     with closing(make_env("lightsout-cursor", 100, split="train")) as train_env:
-        train = run_all_skills(train_env, Pusher((-1,) * 25), 25, starts=8, seed=0)
-    boards = {before.tobytes() for before in runs["before"][:, 0]}
-    assert boards.isdisjoint(before.tobytes() for before in train["before"][:, 0])
-    assert make_game("lightsout", size=5).num_moves == 25
+        train = run_all_skills(train_env, IDLE.policy, 25, starts=8, seed=0)
+    boards = {before.tobytes() for before in runs.before[:, 0]}
+    assert boards.isdisjoint(before.tobytes() for before in train.before[:, 0])
 
 
 @given(
     arrays(np.int64, st.tuples(st.integers(1, 5), st.integers(1, 8)), elements=st.integers(-1, 5))
 )
 def test_distinct_moves_counts_like_a_set(moves: np.ndarray) -> None:
-    assert distinct_moves(moves).tolist() == [len(set(row) - {-1}) for row in moves.tolist()]
+    assert runs_of(moves).distinct.tolist() == [len(set(row) - {-1}) for row in moves.tolist()]
 
 
 def test_effects_count_where_nobody_names_the_moves() -> None:
@@ -120,25 +117,31 @@ def test_effects_count_where_nobody_names_the_moves() -> None:
     named = name_effects(unknown, flips)
     assert ((named == -1) == ~flips.any(-1)).all()
     assert named[0, 1] == named[1, 0] != named[0, 2] == named[1, 3]
-    assert distinct_moves(named).tolist() == [2, 2]
+    assert runs_of(named).distinct.tolist() == [2, 2]
     assert (unknown == -1).all()
     known = np.array([[4, 0, -1, 7]])
     assert name_effects(known, known[..., None] >= 0) is known
 
 
 def test_a_skills_description() -> None:
-    described = describe_skill(2, np.array([4, 4, -1, 1]), np.array([1, 2, 10, 3]))
-    assert described == {"skill": 2, "move": 4, "share": 0.5, "no_move": 0.25, "steps": 4.0}
-    assert describe_skill(0, np.array([-1, -1]), np.array([10, 10]))["move"] is None
+    bits = np.zeros((4, 2, 1), bool)
+    moves, lengths = (
+        np.array([[4, -1], [4, -1], [-1, -1], [1, -1]]),
+        np.array([[1], [2], [10], [3]]),
+    )
+    runs = SkillRuns(moves, np.tile(lengths, 2), bits, bits)
+    assert runs.skill(0) == SkillSummary(0, move=4, share=0.5, no_move=0.25, steps=4.0)
+    assert runs.skill(1).move is None
 
 
-def test_model_accuracy_is_how_often_the_mode_is_right(env: BatchedEnv) -> None:
-    # logits of a network of zeros are not above zero: no bit flips
-    nothing = jax.tree.map(jnp.zeros_like, MODEL)
-    assert coverage(env, Pusher((-1,) * 25), nothing, 25, 4)["model_accuracy"] == 1.0
-    assert coverage(env, Pusher(tuple(range(25))), nothing, 25, 4)["model_accuracy"] == 0.0
-    discriminator = Discriminator(25, 25, (4,), jax.random.key(0))
-    assert "model_accuracy" not in coverage(env, Pusher((-1,) * 25), discriminator, 25, 4)
+def test_model_accuracy_is_how_often_the_mode_is_right() -> None:
+    idle, unknowing = exact_agent(hesitant=range(25)), exact_agent(knowing=False)
+    assert measure_coverage(unknowing, 4).model_accuracy == 0.0
+    assert measure_coverage(idle, 4).model_accuracy == 0.0
+    assert measure_coverage(exact_agent(presses={3: 4}), 4).model_accuracy == 24 / 25
+    vic = measure_coverage(exact_agent(algorithm="vic"), 4)
+    assert vic.model_accuracy is None
+    assert "model_accuracy" not in vic.to_json()
 
 
 @pytest.fixture
@@ -146,7 +149,8 @@ def run(tmp_path: Path) -> Path:
     """A run directory with an untrained agent, and one more beside a checkpoint."""
     architecture = Architecture("seads", 28, 3, 25, 25, (4,), (4,))
     policy = make_policy(28 + 25, 3, (4,), jax.random.key(0))
-    agent = Agent("lightsout-cursor", {}, architecture, policy, MODEL, {"env_steps": 12})
+    model = NetworkForwardModel(25, 25, (4,), jax.random.key(0))
+    agent = Agent("lightsout-cursor", {}, architecture, policy, model, {"env_steps": 12})
     agent.save(tmp_path / "agent")
     agent.save(tmp_path / "checkpoints" / "step_000000012" / "agent")
     (tmp_path / "config.json").write_text("{}")
@@ -212,9 +216,24 @@ def test_agents_are_a_list(capsys: pytest.CaptureFixture[str]) -> None:
     assert all(one["name"] in capsys.readouterr().out for one in listed[:1])
 
 
-def test_results_go_to_runs_only(tmp_path: Path, run: Path) -> None:
-    assert write_result(tmp_path / "agent", "x", {}, "seads") is None
-    path = write_result(run, "x", {"a": 1}, "seads evaluate")
+def test_where_results_go(tmp_path: Path, run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert write_result(str(run / "agent"), "x", {}, "seads") is None
+    path = write_result(str(run), "x", {"a": 1}, "seads evaluate")
     assert path is not None
     assert json.loads(path.read_text()).items() >= {"a": 1, "command": "seads evaluate"}.items()
     assert [found.parent.name for found in checkpoint_agents(run)] == ["step_000000012"]
+    # those of an agent that comes with the package, where it was asked for
+    monkeypatch.chdir(tmp_path)
+    path = write_result("lightsout-cursor", "x", {"a": 1}, "seads evaluate")
+    assert path == Path("runs/lightsout-cursor/eval/x.json")
+    assert path.is_file()
+
+
+def test_the_last_checkpoint_below_a_budget(run: Path) -> None:
+    assert agent_at(str(run), None) == run / "agent"
+    kept = run / "checkpoints" / "step_000000012" / "agent"
+    assert agent_at(str(run), 12) == agent_at(str(run), 100) == kept
+    with pytest.raises(SeadsError, match="at most 11 env steps; the first is at 12"):
+        agent_at(str(run), 11)
+    with pytest.raises(SeadsError, match="unknown run or agent"):
+        agent_at(str(run / "nowhere"), 11)

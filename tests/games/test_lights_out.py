@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from seads.errors import SeadsError
 from seads.games import NO_MOVE, LightsOut
+from seads.games.lights_out_depths import press_solver
 from seads.streams import row_seeds, uniforms
 
 
@@ -229,7 +230,7 @@ def test_solutions_solve_and_are_no_longer_than_the_scramble(size):
     scrambles = random_boards(size, 20, seed=size)
     scrambles[:5] &= random_boards(size, 5, seed=99)
     boards = (scrambles @ game._effects[:-1]) & 1
-    presses = game.minimal_presses(boards)
+    presses = press_solver(size).presses(boards)
     assert ((presses @ game._effects[:-1] & 1) == boards).all()
     assert (presses.sum(1) <= scrambles.sum(1)).all()
     assert (game.depth(boards) == presses.sum(1)).all()
@@ -245,10 +246,17 @@ def test_unsolvable_boards_are_called_so():
     board = game.goal.copy()
     board[0] = 1
     assert game.depth(board[None])[0] == -1
-    for ask in (game.check_feasible, game.solve):
-        with pytest.raises(SeadsError, match="only one in 4 of all 5x5 LightsOut boards"):
+    assert not game.solvable(board)
+    for ask in (lambda b: game.check_reachable(b, game.goal), game.solve):
+        with pytest.raises(SeadsError, match=r"#\.+/.*: only one in 4 of all 5x5 LightsOut boards"):
             ask(board)
-    game.check_feasible(game.play(board[None] * 0, np.array([3]))[0])
+    pressed = game.play(game.goal[None], np.array([3]))[0]
+    assert game.solvable(pressed)
+    game.check_reachable(pressed, game.goal)
+    # One unsolvable board may well lead to another.
+    game.check_reachable(board, game.play(board[None], np.array([3]))[0])
+    with pytest.raises(SeadsError, match=r"no presses lead from board \.+.* to goal #"):
+        game.check_reachable(game.goal, board)
     assert (LightsOut(7).depth(random_boards(7, 50)) >= 0).all()
 
 

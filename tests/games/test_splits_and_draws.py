@@ -9,6 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from seads.commands.envs import Options as EnvsOptions
+from seads.commands.envs import run as run_envs
 from seads.errors import SeadsError
 from seads.games import Game, LightsOut, Split, TileSwap, make_game
 from seads.games.splits import canonical
@@ -39,6 +41,17 @@ def test_split_sizes_are_the_papers(name, split):
     game = LightsOut() if name == "lightsout" else TileSwap()
     counts = game.depth_counts(split)
     assert [counts[depth] for depth in range(1, 6)] == SPLITS[name, split]
+
+
+def test_a_command_prints_both_tables(capsys):
+    found = {one["game"]: one["boards"] for one in run_envs(EnvsOptions(boards=True))}
+    for name, counts in (("lightsout", LIGHTS_OUT), ("tileswap", TILE_SWAP)):
+        assert list(found[name]["all"].values()) == counts
+        for split in ("train", "test"):
+            assert list(found[name][split].values())[:5] == SPLITS[name, split]
+    rows = [line.split() for line in capsys.readouterr().out.splitlines()]
+    assert ["5", "53,130", "17,849", "35,281"] in rows
+    assert ["16", "1", "1", "0"] in rows
 
 
 @pytest.mark.parametrize(
@@ -184,15 +197,17 @@ def test_names_and_options_of_games():
         make_game("lights-out")
     with pytest.raises(SeadsError, match="unknown game 'chess'; choose from lightsout, tileswap"):
         make_game("chess")
-    with pytest.raises(SeadsError, match=r"unknown option 'sice'.*choose from size, tile_width"):
+    with pytest.raises(
+        SeadsError, match="lightsout has no option 'sice'; choose from size, tile_width"
+    ):
         make_game("lightsout", sice=3)
 
 
 def test_importing_games_computes_nothing():
     code = (
-        "import seads.games.lights_out_depths as l, seads.games.tile_swap_depths as t, sys;"
+        "import seads.games.lights_out_depths as l, seads.games.tile_swap as t, sys;"
         "from seads.games import make_game; make_game('lightsout'); make_game('tileswap');"
-        "print(l.board_sets.cache_info().currsize, t.tile_swap_depths.cache_info().currsize,"
+        "print(l.board_sets.cache_info().currsize, t.all_boards.cache_info().currsize,"
         "'jax' in sys.modules)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -146,7 +146,7 @@ def test_solutions_are_shortest_and_solve():
 def test_large_boards_have_no_exact_depths():
     game = TileSwap(4)
     for ask in (lambda: game.depth(game.goal[None]), game.depth_counts):
-        with pytest.raises(SeadsError, match="not available for TileSwap 4x4"):
+        with pytest.raises(SeadsError, match="for tileswap 4x4: choose a size of at most 3"):
             ask()
 
 
@@ -164,5 +164,6 @@ def test_moves_and_boards_that_do_not_exist_are_refused():
     with pytest.raises(SeadsError, match="chip 0 lies on 9 fields"):
         game.depth(np.zeros((1, 9), np.uint8))
     with pytest.raises(SeadsError, match="9 fields, not 8"):
-        game.check_feasible(game.goal[:8])
-    game.check_feasible(game.goal[::-1])
+        game.solvable(game.goal[:8])
+    game.check_reachable(game.goal[::-1], game.goal)
+    assert game.solvable(game.goal[::-1])

@@ -2,14 +2,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from tests.planning.exact_network import exact_network
 from tests.planning.planning_models import Faulty, Table, every_state, goal_bits, half_fields
 
-from seads.errors import SeadsError
 from seads.games import make_game
 from seads.planning import RulesModel, compile_model, operator_rows
 from seads.planning.affine import PackedAffine, Preimages
 from seads.planning.compile import walk
-from seads.planning.exact_network import exact_network
 from seads.planning.packed import pack, unpack
 
 RNG = np.random.default_rng
@@ -147,9 +146,3 @@ def test_preimages_of_a_state_nothing_leads_to():
     both, rows = Preimages(matrix, np.zeros(3, bool))(pack(np.array([[1, 0, 0]], bool)))
     assert sorted(both[:, 0].tolist()) == [1, 5]
     assert rows.tolist() == [0, 0]
-
-
-def test_min_agreement_is_checked():
-    model = Table(2, 1, lambda state, skill: state)
-    with pytest.raises(SeadsError, match="min_agreement"):
-        compile_model(model, np.zeros((1, 2), bool), min_agreement=0.0)

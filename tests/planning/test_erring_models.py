@@ -24,13 +24,13 @@ from seads.planning import (
     Costs,
     PlanStatus,
     compile_model,
-    compiled_search,
     operator_rows,
     plan,
+    planner,
 )
-from seads.planning.agreed_order import agreed_order
+from seads.planning.flips import agreed_order
 from seads.planning.operators import Operator
-from seads.planning.planners import choose
+from seads.planning.planners import quickest
 
 
 def exact_operators(effects: np.ndarray) -> dict[int, Operator]:
@@ -94,7 +94,7 @@ def test_long_plans_go_around_the_mistakes(share: float) -> None:
     model = Erring(flips, share)
     compiled = compile_model(model, np.zeros((1, 60), bool))
     assert sorted(compiled.flips) == list(range(60))
-    assert len(compiled.usual) == (0 if share == 0.02 else 60)
+    assert len(compiled.opaque) == (0 if share == 0.02 else 60)
     rng = np.random.default_rng(1)
     for count in (5, 20, 40):
         chosen = rng.choice(60, count, replace=False)
@@ -105,16 +105,16 @@ def test_long_plans_go_around_the_mistakes(share: float) -> None:
         assert not replay(start, found.skills, model)[-1].any()
 
 
-def test_where_a_usual_flip_fails_nothing_is_blocked() -> None:
+def test_where_an_unreliable_flip_fails_nothing_is_blocked() -> None:
     start = np.arange(20) < 3
     wrong = {(start.tobytes(), skill) for skill in range(3)}
     model = Faulty(Erring(Flips(np.eye(20, dtype=bool)), 0.1), wrong)
     compiled = compile_model(model, np.zeros((1, 20), bool))
-    assert len(compiled.usual) == 20
+    assert len(compiled.operators) == len(compiled.opaque) == 20
     found = plan(start, np.zeros(20, bool), compiled)
     assert found.planner != "gf2"
     assert not replay(start, found.skills, model)[-1].any()
-    assert not compiled.blocked  # else later searches would lose their order of skills
+    assert not compiled.blocked
 
 
 def test_what_a_skill_usually_flips_is_named() -> None:
@@ -126,7 +126,7 @@ def test_what_a_skill_usually_flips_is_named() -> None:
     assert compiled.opaque == tuple(range(30))
     # a skill that mostly does nothing has no usual effect worth knowing
     idle = compile_model(Erring(flips_of(30, 30, 0), 0.8), np.zeros((1, 30), bool))
-    assert not idle.usual
+    assert not idle.operators
 
 
 def test_a_goal_that_no_combination_reaches_is_known_at_once() -> None:
@@ -135,8 +135,8 @@ def test_a_goal_that_no_combination_reaches_is_known_at_once() -> None:
     compiled = compile_model(model, np.zeros((1, 60), bool))
     goal = np.zeros(60, bool)
     goal[-1] = True  # only the effect that was left out begins with this bit
-    for planner in ("auto", "gf2"):
-        found = plan(np.zeros(60, bool), goal, compiled, planner)
+    for name in ("auto", "gf2"):
+        found = plan(np.zeros(60, bool), goal, compiled, name)
         assert found.status is PlanStatus.NO_COMBINATION
         assert "59 skills" in found.note
         agreement = float(found.note.split("%")[0].split()[-1])
@@ -173,7 +173,7 @@ def test_in_a_small_space_the_model_itself_decides(seed: int, start: int, goal: 
     model = Table(7, 5, step)
     every = every_state(7)
     with pytest.MonkeyPatch.context() as patched:  # however slow the machine is
-        patched.setattr(compiled_search, "RULED_OUT_SECONDS", 60.0)
+        patched.setattr(planner, "RULED_OUT_SECONDS", 60.0)
         found = plan(every[start], every[goal], compile_model(model, every))
     wanted = shortest(model, every[start], every[goal])
     assert found.solved == (wanted is not None)
@@ -183,13 +183,12 @@ def test_in_a_small_space_the_model_itself_decides(seed: int, start: int, goal: 
         assert found.status is PlanStatus.UNSOLVABLE
 
 
-def test_usual_flips_alone_are_nothing_to_search_backwards() -> None:
+def test_unreliable_flips_alone_are_nothing_to_search_backwards() -> None:
     # more combinations than gf2 weighs, and no operator that always holds
     flips = Flips(every_state(8)[1:41])
     compiled = compile_model(Erring(flips, 0.3), np.zeros((1, 8), bool))
-    assert not compiled.operators
-    assert len(compiled.usual) == 40
-    assert choose(compiled, Costs.length(40)) != "bidirectional"
+    assert len(compiled.operators) == len(compiled.opaque) == 40
+    assert quickest(compiled, Costs.length(40)) != "bidirectional"
 
 
 def test_all_that_was_expanded_is_counted() -> None:

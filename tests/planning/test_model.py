@@ -1,67 +1,69 @@
 from __future__ import annotations
 
+from itertools import pairwise
+
+import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
+from tests.planning.exact_network import forward_model
 
+from seads.agent.skill_model import LinearForwardModel
 from seads.errors import SeadsError
 from seads.games import make_game
-from seads.planning import LinearModel, MLPModel, RulesModel
+from seads.planning import RulesModel
+from seads.solving.symbolic_model import LearnedModel
+
+BITS, SKILLS = 7, 5
 
 
-def network(bits=7, skills=5, hidden=32):
+def network(layers):
     rng = np.random.default_rng(3)
-    shapes = [(bits, hidden), (skills, hidden), (hidden,), (hidden, hidden), (hidden,)]
-    shapes += [(hidden, bits), (bits,)]
-    return [rng.normal(size=shape) for shape in shapes]
+    sizes = [BITS + SKILLS, *[32] * (layers - 1), BITS]
+    return [rng.normal(size=size) for fans in pairwise(sizes) for size in (fans, fans[1])]
 
 
+@pytest.mark.parametrize("layers", [2, 3, 4])
 @pytest.mark.parametrize("rows", [0, 1, 3, 2000])
-def test_network_equals_the_plain_formula(rows):
-    weights = network()
-    model = MLPModel(*weights)
-    w_z, w_k, b1, w2, b2, w3, b3 = weights
-    states = np.random.default_rng(rows).random((rows, 7)) < 0.5
+def test_network_equals_the_plain_formula(layers, rows):
+    weights = network(layers)
+    model = forward_model(BITS, SKILLS, weights)
+    states = np.random.default_rng(rows).random((rows, BITS)) < 0.5
     after = model.successors(states)
-    assert after.shape == (rows, 5, 7)
-    for skill in range(5):
-        inputs = np.concatenate([states, np.tile(np.eye(5)[skill], (rows, 1))], axis=1)
-        hidden = np.maximum(inputs @ np.concatenate([w_z, w_k]) + b1, 0)
-        logits = np.maximum(hidden @ w2 + b2, 0) @ w3 + b3
-        np.testing.assert_array_equal(after[:, skill], states ^ (logits > 0))
-        alone = model.successor(states, np.full(rows, skill))
-        np.testing.assert_array_equal(alone, after[:, skill])
+    assert after.shape == (rows, SKILLS, BITS)
+    for skill in range(SKILLS):
+        x = np.concatenate([states, np.tile(np.eye(SKILLS)[skill], (rows, 1))], axis=1)
+        for weight, bias in zip(weights[:-2:2], weights[1:-2:2], strict=True):
+            x = np.maximum(x @ weight + bias, 0)
+        np.testing.assert_array_equal(after[:, skill], states ^ (x @ weights[-2] > -weights[-1]))
+    skills = np.arange(rows) % SKILLS
+    np.testing.assert_array_equal(model.successor(states, skills), after[np.arange(rows), skills])
     assert rows == 0 or 0.1 < (after != states[:, None]).mean() < 0.9
 
 
-@pytest.mark.parametrize("which", range(7))
-def test_nan_and_wrong_shapes_are_refused(which):
-    weights = network()
-    weights[which] = weights[which].copy()
-    weights[which].flat[0] = np.nan
-    with pytest.raises(SeadsError, match="NaN"):
-        MLPModel(*weights)
-    weights[which] = np.zeros((3, 4, 5))
-    with pytest.raises(SeadsError, match="has shape"):
-        MLPModel(*weights)
-
-
-@pytest.mark.parametrize("rows", [0, 1, 300])
+@pytest.mark.parametrize("rows", [0, 1, 900])
 def test_a_linear_model_equals_the_plain_formula(rows):
     rng = np.random.default_rng(3)
-    weights, bias = rng.normal(size=(7, 5 * 7)), rng.normal(size=(5, 7))
-    model = LinearModel(weights, bias)
-    states = rng.random((rows, 7)) < 0.5
+    fresh = LinearForwardModel(BITS, SKILLS, jax.random.key(0))
+    sizes = jax.tree.map(lambda leaf: jnp.asarray(rng.normal(size=leaf.shape)), fresh)
+    model = LearnedModel(sizes, BITS)
+    weights, bias = np.asarray(sizes.grow**2 - sizes.shrink**2), np.asarray(sizes.bias)
+    states = rng.random((rows, BITS)) < 0.5
     after = model.successors(states)
-    assert after.shape == (rows, 5, 7)
-    for skill in range(5):
-        logits = states @ weights[:, 7 * skill : 7 * (skill + 1)] + bias[skill]
+    for skill in range(SKILLS):
+        logits = states @ weights[:, BITS * skill : BITS * (skill + 1)] + bias[skill]
         np.testing.assert_array_equal(after[:, skill], states ^ (logits > 0))
-    skills = rng.integers(5, size=rows)
+    skills = rng.integers(SKILLS, size=rows)
     np.testing.assert_array_equal(model.successor(states, skills), after[np.arange(rows), skills])
-    with pytest.raises(SeadsError, match="NaN"):
-        LinearModel(np.full_like(weights, np.nan), bias)
-    with pytest.raises(SeadsError, match="has shape"):
-        LinearModel(weights[:, 1:], bias)
+
+
+@pytest.mark.parametrize("which", range(6))
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+def test_weights_that_are_no_numbers_are_refused(which, value):
+    weights = network(3)
+    weights[which].flat[0] = value
+    with pytest.raises(SeadsError, match="NaN or infinity"):
+        forward_model(BITS, SKILLS, weights)
 
 
 def test_rules_model_plays_the_game():

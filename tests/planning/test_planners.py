@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.planning.exact_network import exact_network
 from tests.planning.planning_models import (
     Flips,
     boards,
@@ -19,7 +20,6 @@ from tests.planning.planning_models import (
 from seads.games import make_game
 from seads.planning import PLANNERS, Budget, Costs, PlanStatus, RulesModel, compile_model, plan
 from seads.planning.astar import plan_uniform
-from seads.planning.exact_network import exact_network
 
 
 def compiled_game(name, size):
@@ -170,7 +170,7 @@ def test_large_boards(size):
     assert len(found) <= size * size // 2
     if size == 9:
         # eight dimensions of other solutions: none may be shorter
-        from seads.planning.gf2 import flip_system
+        from seads.planning.flips import flip_system
 
         system = flip_system(compiled, Costs.length(81))
         assert system.nullity == 8

@@ -10,12 +10,12 @@ import jax
 import numpy as np
 
 from seads import __version__
-from seads.agent.agent import Agent, Architecture
 from seads.agent.networks import make_policy
-from seads.agent.settings import AgentSettings
+from seads.agent.settings import preset as settings_of
 from seads.agent.skill_model import NetworkForwardModel
 from seads.envs.registry import describe
 from seads.evaluation.statistics import summary, wilson_interval
+from seads.solving import Agent, Architecture
 from seads.training.config import TrainConfig
 
 
@@ -33,39 +33,50 @@ def untrained_agent(env: str, hidden: tuple[int, ...] = (8, 8)) -> Agent:
     return Agent(env, {}, shape, policy, model, card)
 
 
-def tasks_result(success: dict[int, float], replan: bool) -> dict[str, Any]:
-    """What `seads evaluate --what tasks` stores, as far as a report reads it."""
+def tasks_result(success: dict[int, float], replan: bool, listed: bool = True) -> dict[str, Any]:
+    """What `seads evaluate --what tasks` stores, as far as a report reads it.
+
+    Files of earlier versions list no steps of skills and know nothing of first plans.
+    """
     rng = np.random.default_rng(0)
-    depths = {}
+    depths, tasks = {}, []
     for depth, share in success.items():
         times = summary((rng.random(20) * 0.001 * 2**depth).tolist())
-        lengths = summary((4 * depth + rng.integers(0, 4, 20)).tolist())
-        interval = wilson_interval(round(20 * share), 20)
+        lengths = (4 * depth + rng.integers(0, 4, 20)).tolist()
+        solved = round(20 * share)
         depths[str(depth)] = {
-            "boards": 20, "success": share, "interval": list(interval),
-            "solution_length": lengths if share else None, "planning_seconds": times,
+            "boards": 20, "success": share, "interval": list(wilson_interval(solved, 20)),
+            "solution_length": summary(lengths[:solved]), "planning_seconds": times,
         }  # fmt: skip
-    mean = float(np.mean(list(success.values())))
+        if listed:
+            depths[str(depth)] |= {"plans_found": share, "first_plan_seconds": times}
+            tasks += [
+                {"depth": depth, "solved": board < solved, "env_steps": steps,
+                 "skill_steps": [4] * (depth - 1) + [steps - 4 * (depth - 1)]}
+                for board, steps in enumerate(lengths)
+            ]  # fmt: skip
     failed = round(20 * sum(1 - share for share in success.values()))
     return {
         "replan": replan,
-        "success": mean,
+        "planner": "auto",
+        "success": float(np.mean(list(success.values()))),
         "boards": 20 * len(success),
         "by_depth": {str(depth): share for depth, share in success.items()},
         "failures": {"no_plan": failed - failed // 3, "wrong_effect": failed // 3},
         "skill_length": summary(rng.integers(1, 9, 100).tolist()),
         "depths": depths,
+        **({"tasks": tasks} if listed else {}),
     }
 
 
 def skill_maps_result(moves: int, size: int) -> dict[str, Any]:
-    """Skill k presses field k from three starts; the last skill never does anything."""
+    """Skill k presses field k from three starts; the last skill pushes in vain."""
     skills = []
     for k in range(moves):
         end = [(k % size + 0.5) / size, (k // size % size + 0.5) / size]
         silent = k == moves - 1
         one: dict[str, Any] = {"path": [[0.5, 0.5], end], "touch": None if silent else end}
-        one["move"] = None if silent else k
+        one |= {"move": None if silent else k, "pushes": [end] if silent else []}
         skills.append(
             {"skill": k, "move": one["move"], "share": float(not silent), "runs": [one] * 3}
         )
@@ -83,7 +94,7 @@ def write_run(
 ) -> Path:
     """A run whose coverage grows to `top` within 100,000 steps."""
     path.mkdir(parents=True)
-    TrainConfig(env=env, agent=AgentSettings(), preset=preset, seed=seed).write(
+    TrainConfig(env=env, settings=settings_of(), preset=preset, seed=seed).write(
         path / "config.json"
     )
     meta = {

@@ -6,18 +6,21 @@ import json
 import re
 import warnings
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
-import numpy as np
 import pytest
-from sample_runs import tasks_result, write_result, write_run
+from tests.show.sample_runs import tasks_result, write_result, write_run
 
 from seads import cli
 from seads.errors import SeadsError
-from seads.show.figures_learning import draw_success, mean_over_seeds
-from seads.show.figures_tasks import draw_success_by_depth
-from seads.show.report import summary_table, write_report
-from seads.show.report_runs import group_runs, read_run
+from seads.show.report import write_report
+from seads.show.report.learning import draw_curves
+from seads.show.report.reading import group_runs, read_run
+from seads.show.report.report import missing_parts, summary_section
+from seads.show.report.tasks import (
+    draw_success_by_depth,
+)
 
 SMALL = "lightsout-cursor-2x2"
 
@@ -39,27 +42,29 @@ def test_a_page_of_many_runs_shows_everything(runs: list[Path], tmp_path: Path) 
     assert [run.name for run in found] == ["seed0", "seed1", "swap"]
     page = out.read_text()
     headings = re.findall(r"<h2>(.*?)</h2>", page)
-    assert headings[:8] == [
-        "Results", "Coverage", "Boards solved", "Success by depth", "Lengths", "Failures",
-        "Planning time", "Wall-clock time",
+    assert headings[:9] == [
+        "Results", "Coverage", "Boards solved", "Success by depth", "Solution length",
+        "Skill length", "Why boards were not solved", "Planning", "Wall-clock time",
     ]  # fmt: skip
     for part in (f"Skill map: {SMALL}", "Operators: tileswap-cursor", "Settings"):
         assert part in headings
     assert "swap is unfinished (running): 40,000 of 100,000 env steps" in page
     # mean, lowest and highest seed of the evaluation, which beats the run's own measurement
-    assert "3.75 (3.50 to 4.00)" in page
-    assert ">11.99<" in page
-
-
-def test_a_page_fetches_nothing_and_figures_are_files(runs: list[Path], tmp_path: Path) -> None:
-    _, files = write_report([str(runs[0])], tmp_path / "one.html", tmp_path / "figures")
-    page = (tmp_path / "one.html").read_text()
-    assert page.count("<svg") == len({file.stem for file in files[1:]})
-    assert {file.suffix for file in files[1:]} == {".pdf", ".png", ".svg"}
-    assert all(file.stat().st_size > 1000 for file in files)
+    assert "3.75 (3.50 to 4.00) at 100k<" in page
+    assert ">11.99 ± 0.02<" in page
+    # it fetches nothing
     assert not re.search(r'(src|href)="(?!#)', page.replace("xlink:href", "href"))
     assert "<script" not in page
     assert "@import" not in page
+
+
+def test_figures_are_files(tmp_path: Path) -> None:
+    run = write_run(tmp_path / "run", evaluated=False)
+    _, files = write_report([str(run)], tmp_path / "one.html", tmp_path / "figures")
+    assert {file.stem for file in files[1:]} == {"coverage", "wall-clock", f"operators-{SMALL}"}
+    assert (tmp_path / "one.html").read_text().count("<svg") == 3
+    assert {file.suffix for file in files[1:]} == {".pdf", ".png", ".svg"}
+    assert all(file.stat().st_size > 1000 for file in files)
 
 
 def test_what_was_not_measured_is_left_out_and_named(tmp_path: Path) -> None:
@@ -67,19 +72,14 @@ def test_what_was_not_measured_is_left_out_and_named(tmp_path: Path) -> None:
     write_report([str(run)], tmp_path / "report.html")
     page = (tmp_path / "report.html").read_text()
     assert "<h2>Coverage</h2>" in page
-    assert "<h2>Failures</h2>" not in page
-    for what in ("tasks", "coverage", "skills"):
-        assert f"seads evaluate {run} --what {what}" in page
-
-
-def test_mean_lowest_and_highest_over_seeds() -> None:
-    found = mean_over_seeds([[(0, 0.0), (100, 10.0)], [(50, 9.0), (100, 12.0), (200, 20.0)], []])
-    assert found is not None
-    steps, values = found
-    assert steps.tolist() == [50, 100]
-    np.testing.assert_allclose(values, [[7.0, 11.0], [5.0, 10.0], [9.0, 12.0]])
-    assert mean_over_seeds([[], []]) is None
-    assert mean_over_seeds([[(0, 1.0)], [(5, 1.0)]]) is None
+    assert "Why boards were not solved" not in page
+    for what in ("tasks", "tasks --no-replan", "coverage", "skills"):
+        assert f"seads evaluate {run} --what {what}<" in page
+    checkpoint = run / "checkpoints" / "step_000010" / "agent"
+    checkpoint.mkdir(parents=True)
+    (checkpoint / "card.json").write_text("{}")
+    write_report([str(run)], tmp_path / "report.html")
+    assert "--what coverage --checkpoints<" in (tmp_path / "report.html").read_text()
 
 
 def test_a_resumed_clock_goes_on(runs: list[Path]) -> None:
@@ -102,12 +102,13 @@ def test_runs_with_other_settings_have_a_line_of_their_own(
 ) -> None:
     other = write_run(tmp_path / "other", evaluated=False)
     config = json.loads((other / "config.json").read_text())
-    config["agent"] |= {"n_step": 1, "hidden": [64, 64]}
+    usual = "hidden={},{}, n_step={}".format(*config["agent"]["hidden"], config["agent"]["n_step"])
+    config["agent"] |= {"n_step": 7, "hidden": [64, 64]}
     (other / "config.json").write_text(json.dumps(config))
     groups = group_runs([read_run(run) for run in [*runs[:2], other]])
     assert {label: len(members) for (_, label), members in groups.items()} == {
-        "default, hidden=256,256, n_step=4": 2,
-        "default, hidden=64,64, n_step=1": 1,
+        f"default, {usual}": 2,
+        "default, hidden=64,64, n_step=7": 1,
     }
 
 
@@ -117,13 +118,28 @@ def test_an_agent_without_its_run_can_be_reported(runs: list[Path], tmp_path: Pa
     assert f"<h2>Operators: {SMALL}</h2>" in (tmp_path / "agent.html").read_text()
 
 
-def test_a_packaged_agent_shows_what_its_card_says(tmp_path: Path) -> None:
-    found, _ = write_report(["lightsout-jaco"], tmp_path / "agent.html")
-    card = found[0].card
-    page = (tmp_path / "agent.html").read_text()
+def test_a_packaged_agent_shows_its_card_and_what_was_measured(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    name, out, results = "lightsout-jaco", tmp_path / "agent.html", tmp_path / "results"
+    assert cli.main(["report", name, "--out", str(out), "--results", str(results)]) == 0
+    capsys.readouterr()
+    card, page = read_run(name, results).card, out.read_text()
     for value in (f"{card['coverage']:.2f}", f"{card['success_without_replanning']:.1%}"):
-        assert f">{value}<" in page
-    assert "Not in this report" not in page  # nobody can add results to the package
+        assert f">{value} at 1M<" in page
+    for what in ("tasks", "tasks --no-replan", "coverage", "skills"):
+        assert f"<code>seads evaluate {name} --what {what}</code>" in page
+    assert read_run(name, results).curves("coverage") == {
+        "test boards, 100 starts": [(card["env_steps"], card["coverage"])]
+    }
+    (results / name).mkdir(parents=True)
+    write_result(results / name, "coverage", {"coverage": {"mean": 21.5, "starts": 100}})
+    run = read_run(name, results)
+    assert run.final("coverage") == (21.5, 100_000, False)
+    assert "--what coverage" not in missing_parts([run])
+    assert "--what skills" in missing_parts([run])
+    (results / name / "config.json").write_text("{}")  # now it is another run of that name
+    assert not read_run(name, results).results
 
 
 def test_a_run_without_weights_is_reported_without_operators(tmp_path: Path) -> None:
@@ -144,6 +160,7 @@ def test_the_command_prints_json(
     captured = capsys.readouterr()
     (one,) = json.loads(captured.out)["runs"]
     assert (one["env"], one["finished"], one["coverage"]) == ("tileswap-cursor", False, 11.5)
+    assert (one["coverage_env_steps"], one["success_env_steps"]) == (100_000, 100_000)
     assert "unfinished" in captured.err
     assert f"next: seads play {runs[2]}" in captured.err
 
@@ -203,27 +220,33 @@ def test_a_baseline_is_reported_beside_ours(runs: list[Path], tmp_path: Path) ->
     write_result(flat, "tasks", {"tasks": tasks, "curve": [{"env_steps": 9, "success": 0.2}]})
     with (flat / "metrics.jsonl").open("a") as file:  # the training's own boards are others
         file.write(json.dumps({"epoch": 500, "env_steps": 50_000, "success": 0.9}) + "\n")
-    assert read_run(flat).success_curve(replan=True) == [(9, 0.2), (100_000, 0.5)]
-    assert read_run(flat).success_curve(replan=False) == []
+    assert read_run(flat).curves("tasks") == {"test boards": [(9, 0.2), (100_000, 0.5)]}
+    assert read_run(flat).curves("tasks", replan=False) == {}
     write_report([str(runs[0]), str(flat)], tmp_path / "report.html")
     page = (tmp_path / "report.html").read_text()
     assert "<td>sac</td>" in page
-    assert ">50.0%<" in page
+    assert ">50.0% at 100k<" in page
     assert f"seads evaluate {flat}" not in page
-    assert "Planning time" in page
+    assert "<h2>Planning</h2>" in page
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         write_report([str(flat)], tmp_path / "report.html")
-    assert "Planning time" not in (tmp_path / "report.html").read_text()  # it does not plan
+    assert "<h2>Planning" not in (tmp_path / "report.html").read_text()  # it does not plan
 
 
 def test_the_papers_numbers_stand_beside_ours_only(tmp_path: Path) -> None:
     run = read_run(write_run(tmp_path / "run", env="tileswap-cursor"))
     ours = {("tileswap-cursor", "default"): [run]}
     baseline = {("tileswap-cursor", "sac"): [replace(run, algorithm="sac")]}
-    assert "11.99" in summary_table(ours)
-    assert "11.99" not in summary_table(baseline)
-    for draw in (draw_success, draw_success_by_depth):
+    assert "11.99" in summary_section(ours).body
+    assert "11.99" not in summary_section(baseline).body
+    ablation = {("tileswap-cursor", "no-relabelling"): [replace(run, preset="no-relabelling")]}
+    assert ">12.0 ± 0.02<" in summary_section(ablation).body
+    for draw in (
+        partial(draw_curves, part="coverage"),
+        partial(draw_curves, part="tasks"),
+        draw_success_by_depth,
+    ):
         for groups, marked in ((ours, True), (baseline, False)):
             drawn = draw(groups)
             assert drawn is not None
@@ -235,11 +258,11 @@ def test_success_of_both_algorithms_in_one_figure(runs: list[Path], tmp_path: Pa
     flat = as_of(write_run(tmp_path / "sac", env=SMALL, evaluated=False), "sac")
     tasks = {"success": 0.5, "boards": 20, "depths": {"1": {"boards": 20, "success": 0.5}}}
     write_result(flat, "tasks", {"tasks": tasks, "curve": [{"env_steps": 9, "success": 0.2}]})
-    drawn = draw_success(group_runs([read_run(run) for run in [*runs, flat]]))
+    drawn = draw_curves(group_runs([read_run(run) for run in [*runs, flat]]), "tasks")
     assert drawn is not None
     (axes,) = (one for one in drawn.axes if one.get_title(loc="left") == SMALL)
-    labels = [line.get_label() for line in axes.get_lines()]
-    assert "sac" in labels, labels
+    _, labels = axes.get_legend_handles_labels()
+    assert "sac, test boards" in labels, labels
     assert any(str(label).startswith("seads, replanning") for label in labels), labels
     assert sum("sac" in str(label) for label in labels) == 1  # it has no plan to make again
 
@@ -252,16 +275,48 @@ def test_other_depths_are_added_to_the_papers(runs: list[Path], tmp_path: Path) 
     assert found is not None
     assert list(found["depths"]) == ["6", "7", "1", "2", "3"]
     assert found["success"] == pytest.approx(0.95)
-    ((env_steps, success),) = read_run(run).success_curve(replan=True)
+    ((env_steps, success),) = read_run(run).curves("tasks")["test boards"]
     assert env_steps == 100_000
     assert success == pytest.approx(0.95)
+    write_result(run, "tasks-deep", {**deep, "env_steps": 50_000})  # another agent's boards
+    found = read_run(run).tasks(replan=True)
+    assert found is not None
+    assert list(found["depths"]) == ["1", "2", "3"]
 
 
-def test_a_broken_line_at_the_end_is_ignored(tmp_path: Path) -> None:
+def test_damaged_lines_cost_themselves_and_are_counted(tmp_path: Path) -> None:
     run = write_run(tmp_path / "run", evaluated=False)
-    with (run / "metrics.jsonl").open("a") as file:
-        file.write('{"epoch": 110, "env_st')
-    assert len(read_run(run).metrics) == 10
+    path = run / "metrics.jsonl"
+    lines = path.read_text().splitlines()
+    lines[1] = "\x00\x00"
+    lines[2] = "[3]"
+    lines[3] = '{"epoch": 40, "env_steps": "many", "coverage": 1.0}'
+    lines[5] = '{"epoch": 60, "env_steps": 60000, "coverage": "<b>"}'  # the line is good otherwise
+    path.write_text("\n".join(lines) + '\n{"epoch": 110, "env_st')
+    found, _ = write_report([str(run)], tmp_path / "report.html")
+    assert [line["epoch"] for line in found[0].metrics] == [10, 50, 60, 70, 80, 90, 100]
+    assert [steps for steps, _ in found[0].curves("coverage").popitem()[1]] == [80_000, 100_000]
+    assert "run: damaged lines left out of its metrics: 4" in (tmp_path / "report.html").read_text()
+
+
+def test_nothing_from_a_file_reaches_the_page_as_html(tmp_path: Path) -> None:
+    bad = "<b>$x_$\"'&"
+    run = write_run(tmp_path / "<b>&", env=SMALL)
+    _change(run / "config.json", preset=bad, seed=bad)
+    _change(run / "meta.json", status=bad, machine=bad, budget=5)
+    _change(run / "eval" / "coverage.json", coverage={"mean": 1.0, "starts": bad})
+    maps = json.loads((run / "eval" / "skill_maps.json").read_text())["skill_maps"]
+    _change(run / "eval" / "skill_maps.json", skill_maps={**maps, "starts": bad})
+    for name in ("tasks-True", "tasks-False"):
+        tasks = json.loads((run / "eval" / f"{name}.json").read_text())["tasks"]
+        _change(run / "eval" / f"{name}.json", tasks={**tasks, "planner": bad})
+    write_report([str(run)], tmp_path / "report.html")
+    page = (tmp_path / "report.html").read_text()
+    assert "<b>" not in page
+    assert page.count("&lt;b&gt;$x_$&quot;&#x27;&amp;") > 8
+    names = re.findall(r'<section id="([^>]*)">', page)  # which are file names, too
+    assert len(names) > 10
+    assert all(re.fullmatch(r"[\w.=-]+", name) for name in names), names
 
 
 def test_missing_run_raises_for_programs(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.tiny_settings import TINY
+from tests.tiny_settings import tiny_settings
 
 from seads.agent.arrays import read_arrays
 from seads.agent.settings import AgentSettings
@@ -36,7 +36,7 @@ def tiny_run() -> Callable[..., TrainConfig]:
             coverage_every=700,
             coverage_starts=2,
         )
-        return TrainConfig(**run | changes, agent=AgentSettings(**TINY | agent))
+        return TrainConfig(**run | changes, settings=tiny_settings(**agent))
 
     return make
 

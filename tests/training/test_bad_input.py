@@ -164,7 +164,10 @@ def test_an_own_environment_that_is_wrong(
 
 @pytest.mark.parametrize(
     ("factory", "words"),
-    [("make", "nobody knows how many moves"), ("one_move", "which is 1; set num_skills to 2")],
+    [
+        ("make", "how many moves 'own_point:make' has is not known"),
+        ("one_move", "which is 1; set num_skills to 2"),
+    ],
 )
 def test_an_own_environment_needs_a_number_of_skills(
     factory: str, words: str, own: Path, capsys: pytest.CaptureFixture[str]
@@ -191,6 +194,18 @@ def test_a_broken_config_is_a_sentence(content: str, tmp_path: Path) -> None:
     (tmp_path / "config.json").write_text(content)
     with pytest.raises(SeadsError, match=r"config\.json"):
         read_config(tmp_path / "config.json")
+
+
+def test_a_config_from_before_a_setting_existed(tmp_path: Path, tiny_run: object) -> None:
+    """It did then what the preset default does, whatever the class defaults are."""
+    assert callable(tiny_run)
+    config: TrainConfig = tiny_run()
+    values = config.as_json()
+    for name in ("score_again", "entropy_in_action_units", "n_step"):
+        del values["agent"][name]
+    (tmp_path / "config.json").write_text(json.dumps(values))
+    assert read_config(tmp_path / "config.json") == config
+    assert not config.settings.score_again
 
 
 def test_config_round_trip(tmp_path: Path, tiny_run: object) -> None:

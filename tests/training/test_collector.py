@@ -30,7 +30,7 @@ def env() -> Iterator[BatchedEnv]:
 
 
 def test_a_pure_function_of_policy_seed_and_epoch(env: BatchedEnv, tiny_run: Make) -> None:
-    settings = tiny_run().agent
+    settings = tiny_run().settings
     first = collect(env, POLICY, settings, 25, seed=3, epoch=5)
     collect(env, POLICY, settings, 25, seed=3, epoch=6)  # what came before must not matter
     again = collect(make_env("lightsout-cursor", 64), POLICY, settings, 25, seed=3, epoch=5)
@@ -44,7 +44,7 @@ def test_a_pure_function_of_policy_seed_and_epoch(env: BatchedEnv, tiny_run: Mak
 
 
 def test_episodes_are_what_happened(env: BatchedEnv, tiny_run: Make) -> None:
-    episodes = collect(env, POLICY, tiny_run(noisy_episodes=1.0).agent, 25, seed=0, epoch=0)
+    episodes = collect(env, POLICY, tiny_run(noisy_episodes=1.0).settings, 25, seed=0, epoch=0)
     assert len(episodes) == 64
     assert len(set(episodes.skills.tolist())) > 10
     assert (episodes.changed == (episodes.moves >= 0)).all()
@@ -64,7 +64,7 @@ def test_episodes_are_what_happened(env: BatchedEnv, tiny_run: Make) -> None:
 
 def test_noise_only_where_it_was_asked_for(env: BatchedEnv, tiny_run: Make) -> None:
     runs = {
-        share: collect(env, POLICY, tiny_run(noisy_episodes=share).agent, 25, seed=1, epoch=2)
+        share: collect(env, POLICY, tiny_run(noisy_episodes=share).settings, 25, seed=1, epoch=2)
         for share in (0.0, 0.5, 1.0)
     }
     quiet = runs[0.0]

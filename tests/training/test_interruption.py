@@ -17,10 +17,10 @@ import numpy as np
 import pytest
 
 from seads import cli
-from seads.agent import load
 from seads.agent.arrays import read_arrays
-from seads.training import resume, train
+from seads.solving import load
 from seads.training.config import TrainConfig
+from seads.training.runner import go_on, start
 
 Make = Callable[..., TrainConfig]
 Compare = Callable[[Path, Path], None]
@@ -33,11 +33,11 @@ LONG = dict(env_steps=4000, checkpoint_every=5, coverage_every=1500)
 def whole(tiny_run: Make, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The run that nobody disturbed."""
     out = tmp_path_factory.mktemp("whole") / "run"
-    assert train(tiny_run(**LONG), out) == "finished"
+    assert start(tiny_run(**LONG), out) == "finished"
     return out
 
 
-def start(out: Path) -> subprocess.Popen[str]:
+def launch(out: Path) -> subprocess.Popen[str]:
     return subprocess.Popen(
         [sys.executable, "-m", "seads.cli", "train", "--resume", str(out)],
         stderr=subprocess.PIPE,
@@ -69,7 +69,7 @@ def test_killed_at_random_moments_and_resumed(
     rng = random.Random(0)
     killed = 0
     for _ in range(3):
-        process = start(out)
+        process = launch(out)
         if not wait_for_lines(out, process, rng.randint(3, 25)):
             break
         time.sleep(rng.uniform(0, 0.05))
@@ -77,7 +77,7 @@ def test_killed_at_random_moments_and_resumed(
         process.communicate()
         killed += process.returncode == -signal.SIGKILL
     assert killed >= 2
-    assert resume(out) == "finished"
+    assert go_on(out) == "finished"
     same_run(whole, out)
     assert load(out).card["env_steps"] == load(whole).card["env_steps"]
 
@@ -88,7 +88,7 @@ def test_sigterm_saves_and_the_run_goes_on_from_there(
     out = tmp_path / "run"
     out.mkdir()
     tiny_run(**LONG | dict(checkpoint_every=10**6)).write(out / "config.json")
-    process = start(out)
+    process = launch(out)
     assert wait_for_lines(out, process, 8)
     process.send_signal(signal.SIGTERM)
     said, _ = process.communicate(timeout=900)
@@ -96,7 +96,7 @@ def test_sigterm_saves_and_the_run_goes_on_from_there(
     assert f"continue with: seads train --resume {out}" in said
     assert json.loads((out / "meta.json").read_text())["status"] == "stopped"
     assert len(list(out.glob("checkpoints/step_*/manifest.json"))) == 1
-    assert resume(out) == "finished"
+    assert go_on(out) == "finished"
     same_run(whole, out)
 
 
@@ -140,10 +140,10 @@ def test_a_checkpoint_of_another_run_is_reported(
     whole: Path, copy: Path, tiny_run: Make, same_run: Compare, tmp_path: Path
 ) -> None:
     """It fits in every shape and checks out, yet it is not ours: another seed's."""
-    train(tiny_run(seed=5, env_steps=500), tmp_path / "foreign")
+    start(tiny_run(seed=5, env_steps=500), tmp_path / "foreign")
     shutil.copytree(newest(tmp_path / "foreign").parent, copy / "checkpoints" / "step_999999999")
     warnings = []
-    resume(copy, lambda event, facts: warnings.append(facts) if event == "warning" else None)
+    go_on(copy, lambda event, facts: warnings.append(facts) if event == "warning" else None)
     assert len(warnings) == 1
     assert "made with another config.json" in warnings[0]["message"]
     shutil.rmtree(copy / "checkpoints" / "step_999999999")
@@ -159,6 +159,19 @@ def test_no_good_checkpoint_is_an_error(copy: Path, capsys: pytest.CaptureFixtur
     assert said.startswith("seads: no good checkpoint in ")
     assert said.count("do not match its checksum") == 2
     assert (copy / "metrics.jsonl").read_bytes() == before
+
+
+def test_a_checkpoint_of_an_older_layout_is_named(
+    copy: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for path in copy.glob("checkpoints/step_*/manifest.json"):
+        facts = json.loads(path.read_text())
+        del facts["layout"]  # versions before it was noted
+        path.write_text(json.dumps(facts))
+    assert cli.main(["train", "--resume", str(copy)]) == 2
+    said = capsys.readouterr().err.splitlines()[-1]
+    assert "another version of seads wrote it" in said
+    assert load(copy).card["env_steps"] >= 4000
 
 
 def test_changed_settings_are_noticed(copy: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -189,7 +202,7 @@ def test_a_full_disk_ends_with_a_sentence_and_loses_nothing(
     out = small_disk / "run"
     out.mkdir()
     tiny_run(**LONG).write(out / "config.json")
-    process = start(out)
+    process = launch(out)
     assert wait_for_lines(out, process, 12)
     with (small_disk / "filler").open("wb") as filler:
         room = os.statvfs(small_disk)
@@ -202,5 +215,5 @@ def test_a_full_disk_ends_with_a_sentence_and_loses_nothing(
     assert all(np.isfinite(a).all() for a in read_arrays(good).values())
     assert not list(out.glob("checkpoints/.*"))
     (small_disk / "filler").unlink()
-    assert resume(out) == "finished"
+    assert go_on(out) == "finished"
     same_run(whole, out)

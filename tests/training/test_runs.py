@@ -10,14 +10,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from seads.agent import load
-from seads.commands.train import Options, make_config
+from seads.agent.arrays import from_arrays, to_arrays
 from seads.errors import SeadsError
-from seads.training import resume, train
+from seads.solving import load
+from seads.training import configure
 from seads.training.config import TrainConfig, read_config
 from seads.training.loop import Trainer
 from seads.training.metrics import read_metrics
-from seads.training.run import card
+from seads.training.provenance import card
+from seads.training.runner import go_on, save, start
 
 Make = Callable[..., TrainConfig]
 Compare = Callable[[Path, Path], None]
@@ -27,7 +28,7 @@ Compare = Callable[[Path, Path], None]
 def finished(tiny_run: Make, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A whole run that nothing disturbed."""
     out = tmp_path_factory.mktemp("runs") / "whole"
-    assert train(tiny_run(), out) == "finished"
+    assert start(tiny_run(), out) == "finished"
     return out
 
 
@@ -55,9 +56,9 @@ def test_the_run_directory_is_complete(finished: Path, tiny_run: Make) -> None:
 def test_one_seed_is_one_run_and_another_seed_another(
     finished: Path, tiny_run: Make, same_run: Compare, tmp_path: Path
 ) -> None:
-    train(tiny_run(), tmp_path / "again")
+    start(tiny_run(), tmp_path / "again")
     same_run(finished, tmp_path / "again")
-    train(tiny_run(seed=1, env_steps=300), tmp_path / "other")
+    start(tiny_run(seed=1, env_steps=300), tmp_path / "other")
     ours = read_metrics(finished / "metrics.jsonl")
     theirs = read_metrics(tmp_path / "other" / "metrics.jsonl")
     assert ours[: len(theirs)] != theirs
@@ -77,10 +78,10 @@ def test_stopping_and_resuming_is_as_if_nothing_had_happened(
             raise Crash
 
     with pytest.raises(Crash):
-        train(tiny_run(), out, crash)
+        start(tiny_run(), out, crash)
     meta = json.loads((out / "meta.json").read_text())
     assert meta["status"] == "failed"
-    assert resume(out) == "finished"
+    assert go_on(out) == "finished"
     same_run(finished, out)
 
 
@@ -88,10 +89,10 @@ def test_resuming_a_finished_run_changes_nothing(
     finished: Path, same_run: Compare, tmp_path: Path, tiny_run: Make
 ) -> None:
     out = tmp_path / "run"
-    train(tiny_run(), out)
+    start(tiny_run(), out)
     (out / "agent" / "card.json").unlink()  # as if killed before it was written
     before = sorted(path.name for path in (out / "checkpoints").iterdir())
-    assert resume(out) == "finished"
+    assert go_on(out) == "finished"
     assert sorted(path.name for path in (out / "checkpoints").iterdir()) == before
     same_run(finished, out)
     assert load(out).card["env_steps"] == load(finished).card["env_steps"]
@@ -102,15 +103,15 @@ def test_a_checkpoint_holds_the_whole_progress(tiny_run: Make) -> None:
     progress = trainer.begin()
     for _ in range(3):
         progress, _ = trainer.epoch(progress)
-    arrays = {name: value.copy() for name, value in trainer.arrays(progress).items()}
-    again = trainer.restore(arrays)
+    arrays = {name: value.copy() for name, value in to_arrays(progress).items()}
+    again = from_arrays(trainer.begin(), arrays)
     twins = [trainer.epoch(one) for one in (progress, again)]
     trainer.close()
     assert twins[0][1] == twins[1][1]
-    ours, theirs = (trainer.arrays(one) for one, _ in twins)
+    ours, theirs = (to_arrays(one) for one, _ in twins)
     assert all((ours[name] == theirs[name]).all() for name in ours)
     assert ours.keys() == theirs.keys() == arrays.keys()
-    assert any((ours[name] != arrays[name]).any() for name in ours if name.startswith("learner"))
+    assert any((ours[name] != arrays[name]).any() for name in ours if name.startswith(".learner"))
 
 
 @pytest.mark.parametrize(
@@ -124,12 +125,14 @@ def test_a_checkpoint_holds_the_whole_progress(tiny_run: Make) -> None:
             relabel_sac=0.0,
         ),
         dict(algorithm="vic", novelty_bonus=False),
+        dict(algorithm="vic", novelty_bonus=False, model="network-without-xor"),
         dict(env="tileswap-cursor", act_with_average=True, shared_sample=False, n_step=3),
+        dict(score_again=True, entropy_in_action_units=True),
         dict(num_skills=30, layer_norm=True, critics=3, clip_novelty=True, sampled_episodes=0),
     ],
 )
 def test_variants_run(changes: dict[str, Any], tiny_run: Make, tmp_path: Path) -> None:
-    assert train(tiny_run(env_steps=400, **changes), tmp_path / "run") == "finished"
+    assert start(tiny_run(env_steps=400, **changes), tmp_path / "run") == "finished"
     last = read_metrics(tmp_path / "run" / "metrics.jsonl")[-1]
     assert all(np.isfinite(value) for value in last.values())
     assert load(tmp_path / "run").architecture.algorithm == changes.get("algorithm", "seads")
@@ -142,23 +145,24 @@ def test_nan_stops_the_run_and_leaves_the_last_good_checkpoint(
     with pytest.raises(
         SeadsError, match=r"became (nan|inf|-inf) in epoch 2 .* Lower learning_rate"
     ):
-        train(tiny_run(learning_rate=1e30, learning_rate_end=1e30, checkpoint_every=1), out)
+        start(tiny_run(learning_rate=1e30, learning_rate_end=1e30, checkpoint_every=1), out)
     assert json.loads((out / "meta.json").read_text())["status"] == "failed"
     assert [path.name for path in out.glob("checkpoints/*")] != []
     assert all(np.isfinite(value).all() for value in last_arrays(out).values())
     with pytest.raises(SeadsError, match="in epoch 2"):  # resumable, and honest again
-        resume(out)
+        go_on(out)
 
 
-def test_a_nan_that_no_loss_shows_is_not_saved(tiny_run: Make) -> None:
+def test_a_nan_that_no_loss_shows_is_not_saved(tiny_run: Make, tmp_path: Path) -> None:
     trainer = Trainer(tiny_run())
     progress = trainer.begin()
     weight = progress.learner.sac.policy.mlp.layers[0].weight
     object.__setattr__(
         progress.learner.sac.policy.mlp.layers[0], "weight", weight.at[0, 0].set(np.nan)
     )
-    with pytest.raises(SeadsError, match="became nan"):
-        trainer.arrays(progress)
+    with pytest.raises(SeadsError, match=r"learner\.sac\.policy\..* became nan"):
+        save(tiny_run(), trainer, progress, tmp_path)
+    assert not list(tmp_path.iterdir())
     trainer.close()
 
 
@@ -169,16 +173,19 @@ def test_the_learning_rate_falls_over_the_last_half(tiny_run: Make) -> None:
 
 
 def test_a_card_names_the_command_that_makes_the_run() -> None:
-    options = Options(
-        env="lightsout-cursor-2x2", seed=3, env_steps=5000, set=("alpha=0.2", "hidden=64,32")
+    config = configure(
+        "lightsout-cursor-2x2",
+        seed=3,
+        env_steps=5000,
+        settings={"alpha": 0.2, "hidden": [64, 32]},
     )
-    config = make_config(options)
     command = card(config)["command"]
     assert command == (
         "seads train lightsout-cursor-2x2 --preset default --seed 3 --env-steps 5000 "
         "--set alpha=0.2 hidden=64,32"
     )
-    baseline = make_config(Options(env="lightsout-cursor-2x2", algo="sac", env_steps=5000))
+    baseline = configure("lightsout-cursor-2x2", algo="sac", env_steps=5000)
     assert card(baseline)["command"] == (
-        "seads train lightsout-cursor-2x2 --algo sac --preset paper --seed 0 --env-steps 5000"
+        "seads train lightsout-cursor-2x2 --algo sac --preset paper --seed 0 --env-steps 5000 "
+        "--env-set observation=raw"
     )

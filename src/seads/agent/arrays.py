@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import copy
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, TypeVar
 
-import equinox as eqx
 import jax
 import numpy as np
 from safetensors import SafetensorError
@@ -14,30 +15,61 @@ from safetensors.numpy import load_file, save_file
 from seads.errors import SeadsError
 
 Tree = TypeVar("Tree")
+Kind = TypeVar("Kind")
+
+
+def stateful(*names: str) -> Callable[[type[Kind]], type[Kind]]:
+    """Makes a class a pytree whose leaves are in these attributes; the others go along."""
+
+    def flatten(one: Any) -> tuple[list[tuple[Any, Any]], Any]:
+        return [(jax.tree_util.GetAttrKey(name), getattr(one, name)) for name in names], one
+
+    def unflatten(one: Any, values: Iterable[Any]) -> Any:
+        twin = copy.copy(one)
+        for name, value in zip(names, values, strict=True):
+            setattr(twin, name, value)
+        return twin
+
+    def register(kind: type[Kind]) -> type[Kind]:
+        jax.tree_util.register_pytree_with_keys(kind, flatten, unflatten)
+        return kind
+
+    return register
 
 
 def to_arrays(tree: Any) -> dict[str, np.ndarray]:
-    """Every array of a pytree under the name of its path."""
-    leaves, _ = jax.tree_util.tree_flatten_with_path(eqx.filter(tree, eqx.is_array))
+    """Every leaf of a pytree (array or number) under the name of its path."""
+    leaves, _ = jax.tree_util.tree_flatten_with_path(tree)
     return {jax.tree_util.keystr(path): np.asarray(leaf) for path, leaf in leaves}
 
 
 def from_arrays(like: Tree, arrays: dict[str, np.ndarray]) -> Tree:
-    """A pytree shaped like `like` with the named arrays; raises where they do not fit."""
-    dynamic, static = eqx.partition(like, eqx.is_array)
-    leaves, structure = jax.tree_util.tree_flatten_with_path(dynamic)
-    names = [jax.tree_util.keystr(path) for path, _ in leaves]
-    if set(names) != set(arrays):
-        odd = sorted(set(names) ^ set(arrays))
-        raise SeadsError(f"arrays do not fit this agent: {odd[0]!r} is on one side only")
-    for name, (_, leaf) in zip(names, leaves, strict=True):
-        if arrays[name].shape != leaf.shape or arrays[name].dtype != leaf.dtype:
-            raise SeadsError(
-                f"array {name!r} is {arrays[name].dtype}{list(arrays[name].shape)}; "
-                f"this agent needs {leaf.dtype}{list(leaf.shape)}"
-            )
-    values = [jax.numpy.asarray(arrays[name]) for name in names]
-    return eqx.combine(jax.tree_util.tree_unflatten(structure, values), static)
+    """A pytree like `like` with the named arrays as its leaves; raises where they do not fit.
+
+    NumPy arrays, which hold what a run has gathered, may be longer or shorter than in `like`.
+    """
+    leaves, structure = jax.tree_util.tree_flatten_with_path(like)
+    named = {jax.tree_util.keystr(path): leaf for path, leaf in leaves}
+    if odd := sorted(named.keys() ^ arrays.keys()):
+        raise SeadsError(f"arrays do not fit: {odd[0]!r} is on one side only")
+    values = [_restored(name, leaf, arrays[name]) for name, leaf in named.items()]
+    return jax.tree_util.tree_unflatten(structure, values)
+
+
+def _restored(name: str, like: Any, value: np.ndarray) -> Any:
+    """The value as the same kind of leaf."""
+    wanted = np.asarray(like)
+    first = 1 if isinstance(like, np.ndarray) else 0
+    fits = value.ndim == wanted.ndim and value.shape[first:] == wanted.shape[first:]
+    if not fits or value.dtype != wanted.dtype:
+        raise SeadsError(
+            f"array {name!r} is {value.dtype}{list(value.shape)}; "
+            f"needed is {wanted.dtype}{list(wanted.shape)}"
+        )
+    if isinstance(like, jax.Array):
+        return jax.numpy.asarray(value)
+    # what was read from a file may be read-only, and what was just saved still in use
+    return np.array(value) if isinstance(like, np.ndarray) else type(like)(value)
 
 
 def write_arrays(path: Path, arrays: dict[str, np.ndarray]) -> None:

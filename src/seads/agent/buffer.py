@@ -1,13 +1,17 @@
-"""Episodes, and the buffer that remembers them: the newest all, of the older ones the telling."""
+"""Episodes, and the buffer that keeps them: all of the newest, and older ones of every effect."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
 
+import jax
 import numpy as np
 from jaxtyping import Bool, Float32, Int
 
+from seads.agent.arrays import stateful
 
+
+@jax.tree_util.register_dataclass
 @dataclass(frozen=True)
 class Episodes:
     """Skill episodes as arrays; beyond its `lengths` a row of the time axis means nothing."""
@@ -34,9 +38,10 @@ class Episodes:
 
     def pick(self, index: np.ndarray) -> Episodes:
         """A copy of some episodes."""
-        return Episodes(**{f.name: getattr(self, f.name)[index] for f in fields(self)})
+        return jax.tree.map(lambda values: values[index], self)
 
 
+@stateful("stored", "order", "classes", "added")
 class EpisodeBuffer:
     """A fixed number of episodes: always the newest `recent`, and older ones as they last.
 
@@ -45,10 +50,14 @@ class EpisodeBuffer:
     `classify` was last told: the skill that the model finds most likely, or "unchanged".
     """
 
-    def __init__(self, capacity: int, recent: int, num_classes: int, balanced: bool):
+    def __init__(
+        self, like: Episodes, capacity: int, recent: int, num_classes: int, balanced: bool
+    ):
         self.capacity, self.recent, self.balanced = capacity, recent, balanced
         self.num_classes = num_classes
-        self.stored: Episodes | None = None
+        self.stored: Episodes = jax.tree.map(
+            lambda values: np.zeros((capacity, *values.shape[1:]), values.dtype), like
+        )
         self.order = np.full(capacity, -1, np.int64)
         """When each slot was filled; -1 where it never was."""
         self.classes = np.zeros(capacity, np.int32)
@@ -59,19 +68,9 @@ class EpisodeBuffer:
 
     def add(self, episodes: Episodes) -> None:
         """Store new episodes; they count as unclassified (class 0) until told otherwise."""
-        if self.stored is None:
-            self.stored = Episodes(
-                **{
-                    f.name: np.zeros(
-                        (self.capacity, *getattr(episodes, f.name).shape[1:]),
-                        getattr(episodes, f.name).dtype,
-                    )
-                    for f in fields(episodes)
-                }
-            )
         slots = self._free_slots(len(episodes))
-        for field in fields(episodes):
-            getattr(self.stored, field.name)[slots] = getattr(episodes, field.name)
+        for f in fields(episodes):
+            getattr(self.stored, f.name)[slots] = getattr(episodes, f.name)
         self.order[slots] = self.added + np.arange(len(episodes))
         self.classes[slots] = 0
         self.added += len(episodes)
@@ -109,21 +108,3 @@ class EpisodeBuffer:
     def classify(self, slots: Int[np.ndarray, "n"], classes: Int[np.ndarray, "n"]) -> None:
         """Remember what the model now thinks of some episodes."""
         self.classes[slots] = classes
-
-    def arrays(self) -> dict[str, np.ndarray]:
-        """The whole state as named arrays, for a checkpoint."""
-        state: dict[str, np.ndarray] = {
-            "order": self.order,
-            "classes": self.classes,
-            "added": np.array(self.added),
-        }
-        if self.stored is not None:
-            state |= {f"stored.{f.name}": getattr(self.stored, f.name) for f in fields(self.stored)}
-        return state
-
-    def restore(self, state: dict[str, np.ndarray]) -> None:
-        """Take over what `arrays` gave."""
-        self.order, self.classes = state["order"].copy(), state["classes"].copy()
-        self.added = int(state["added"])
-        stored = {k.removeprefix("stored."): v.copy() for k, v in state.items() if "." in k}
-        self.stored = Episodes(**stored) if stored else None

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 from seads.agent.arrays import from_arrays, read_arrays, to_arrays, write_arrays
 from seads.envs.interface import EnvSpec
-from seads.errors import SeadsError
+from seads.errors import SeadsError, unknown
 
 FORMAT = 1
 CARD, WEIGHTS = "card.json", "weights.safetensors"
@@ -86,3 +86,38 @@ def read_card(
 def read_weights(directory: Path, like: Networks) -> Networks:
     """Networks of the same shapes with the weights that were written."""
     return from_arrays(like, read_arrays(directory / WEIGHTS))
+
+
+def packaged() -> dict[str, Path]:
+    """The trained agents that come with the package, by name."""
+    home = Path(__file__).parent.parent / "agents"
+    return {card.parent.name: card.parent for card in sorted(home.glob(f"*/{CARD}"))}
+
+
+def find(source: str | Path) -> Path:
+    """The directory that holds an agent's card: of a run, of an agent, or in the package."""
+    path = Path(source)
+    for candidate in (path / "agent", path):
+        if (candidate / CARD).is_file():
+            return candidate
+    if path.is_dir():
+        raise SeadsError(_why_none(path))
+    if str(source) in packaged():
+        return packaged()[str(source)]
+    raise unknown("run or agent", str(source), [*packaged(), "a run directory"])
+
+
+def _why_none(directory: Path) -> str:
+    """Why a directory holds no agent, and what to do: wait, name a run, or train one."""
+    if (directory / "config.json").is_file():
+        return (
+            f"{directory} holds no trained agent yet: a run stores one with its first checkpoint; "
+            f"wait for it, or if it has stopped, `seads train --resume {directory}`"
+        )
+    runs = sorted(card.parent.parent for card in directory.glob(f"*/agent/{CARD}"))
+    if runs:
+        return f"{directory} holds runs, not an agent; choose from {', '.join(map(str, runs))}"
+    return (
+        f"{directory} holds no trained agent: there is no agent/{CARD} in it; `seads train ENV` "
+        "makes one, and `seads agents` lists those that come with the package"
+    )

@@ -5,7 +5,10 @@ from __future__ import annotations
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Float, PRNGKeyArray
+
+from seads.envs.interface import EnvSpec
 
 LOG_STD_MIN, LOG_STD_MAX = -20.0, 2.0
 
@@ -65,6 +68,8 @@ class SkillPolicy(eqx.Module):
     mlp: MLP
     unseen: tuple[int, int] = eqx.field(static=True, default=(0, 0), kw_only=True)
     """First and last (exclusive) input that counts as zero."""
+    log_volume: float = eqx.field(static=True, default=0.0, kw_only=True)
+    """log of what one unit of volume in [-1, 1]^n becomes in the environment; 0: nothing else."""
 
     def __call__(
         self, inputs: Float[Array, "batch inputs"]
@@ -79,13 +84,21 @@ class SkillPolicy(eqx.Module):
     def sample(
         self, inputs: Float[Array, "batch inputs"], noise: Float[Array, "batch act"]
     ) -> tuple[Float[Array, "batch act"], Float[Array, "batch"]]:
-        """Actions for standard normal noise, and their log-density after the squashing."""
+        """Actions for standard normal noise, and their log-density after the squashing.
+
+        With `log_volume` the density is that of the environment's actions, not of [-1, 1]^n. The
+        unit decides what entropy pays: on the cursor at most +2.1 nats a step, or -1.1 in its own.
+        """
         mean, log_std = self(inputs)
         raw = mean + jnp.exp(log_std) * noise
         gaussian = -0.5 * noise**2 - log_std - 0.5 * jnp.log(2 * jnp.pi)
         # log(1 - tanh(x)^2) in a form that does not underflow for large |x|
         squash = 2 * (jnp.log(2.0) - raw - jax.nn.softplus(-2 * raw))
-        return jnp.tanh(raw), (gaussian - squash).sum(-1)
+        return jnp.tanh(raw), (gaussian - squash).sum(-1) - self.log_volume
+
+    def draw_noise(self, key: PRNGKeyArray, shape: tuple[int, ...]) -> Float[Array, "*shape"]:
+        """The noise that `sample` expects."""
+        return jax.random.normal(key, shape)
 
 
 class Critics(eqx.Module):
@@ -108,9 +121,17 @@ def make_policy(
     hidden: tuple[int, ...],
     key: PRNGKeyArray,
     unseen: tuple[int, int] = (0, 0),
+    log_volume: float = 0.0,
 ) -> SkillPolicy:
-    """A fresh policy for `inputs` = observation + skills."""
-    return SkillPolicy(MLP((inputs, *hidden, 2 * actions), key), unseen=unseen)
+    """A fresh policy for `inputs` = observation + skills, or whatever it conditions on."""
+    mlp = MLP((inputs, *hidden, 2 * actions), key)
+    return SkillPolicy(mlp, unseen=unseen, log_volume=log_volume)
+
+
+def action_log_volume(spec: EnvSpec) -> float:
+    """`log_volume` of a policy whose density is to be in the environment's action units."""
+    half = (np.array(spec.action_high) - np.array(spec.action_low)) / 2
+    return float(np.log(half).sum())
 
 
 def make_critics(

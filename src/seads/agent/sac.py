@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple, TypeVar
 
 import equinox as eqx
@@ -11,6 +12,7 @@ import optax
 from jaxtyping import Array, Float
 
 from seads.agent.networks import Critics, SkillPolicy
+from seads.agent.optimisers import ADAM
 
 Tree = TypeVar("Tree")
 
@@ -82,15 +84,14 @@ def policy_loss(
 def make_state(
     policy: SkillPolicy,
     critics: Critics,
-    adam: optax.GradientTransformation,
 ) -> SACState:
     """The state before the first update; targets start as the critics."""
     return SACState(
         policy,
         critics,
         jax.tree.map(jnp.copy, critics),
-        adam.init(eqx.filter(policy, eqx.is_array)),
-        adam.init(eqx.filter(critics, eqx.is_array)),
+        ADAM.init(eqx.filter(policy, eqx.is_array)),
+        ADAM.init(eqx.filter(critics, eqx.is_array)),
     )
 
 
@@ -98,7 +99,6 @@ def update(
     state: SACState,
     batch: Transitions,
     noise: Float[Array, "2 batch act"],
-    adam: optax.GradientTransformation,
     learning_rate: float | Float[Array, ""],
     alpha: float | Float[Array, ""],
     tau: float,
@@ -109,19 +109,50 @@ def update(
         state.critics, batch, goals
     )
     critics, critic_optimiser = descend(
-        state.critics, gradient, state.critic_optimiser, adam, learning_rate
+        state.critics, gradient, state.critic_optimiser, ADAM, learning_rate
     )
 
     (loss_pi, entropy), gradient = eqx.filter_value_and_grad(policy_loss, has_aux=True)(
         state.policy, critics, batch, noise[1], alpha
     )
     policy, policy_optimiser = descend(
-        state.policy, gradient, state.policy_optimiser, adam, learning_rate
+        state.policy, gradient, state.policy_optimiser, ADAM, learning_rate
     )
 
     targets = move_towards(state.targets, critics, tau)
     state = SACState(policy, critics, targets, policy_optimiser, critic_optimiser)
     return state, SACMetrics(loss_q, loss_pi, value, entropy)
+
+
+def updates(
+    state: SACState,
+    batches: Transitions,
+    key: Array,
+    learning_rate: float | Float[Array, ""],
+    alpha: float | Float[Array, ""],
+    tau: float,
+) -> tuple[SACState, dict[str, Float[Array, ""]]]:
+    """An update for every batch along the first axis; the metrics are means over them."""
+
+    def step(state: SACState, inputs: tuple[Transitions, Array]) -> tuple[SACState, SACMetrics]:
+        return update(state, *inputs, learning_rate, alpha, tau)
+
+    steps, size, width = batches.actions.shape
+    noise = state.policy.draw_noise(key, (steps, 2, size, width))
+    state, metrics = scan(step, state, (batches, noise))
+    return state, {name: value.mean() for name, value in metrics._asdict().items()}
+
+
+def scan(step: Callable[[Any, Any], tuple[Any, Any]], carry: Any, xs: Any) -> tuple[Any, Any]:
+    """`jax.lax.scan` for a carry that holds modules with static fields."""
+    arrays, static = eqx.partition(carry, eqx.is_array)
+
+    def array_step(arrays: Any, x: Any) -> tuple[Any, Any]:
+        carry, y = step(eqx.combine(arrays, static), x)
+        return eqx.filter(carry, eqx.is_array), y
+
+    arrays, ys = jax.lax.scan(array_step, arrays, xs)
+    return eqx.combine(arrays, static), ys
 
 
 def descend(

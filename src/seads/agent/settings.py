@@ -2,28 +2,35 @@
 
 from __future__ import annotations
 
+import ast
 import dataclasses
+import inspect
+import itertools
+import textwrap
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 from seads import errors
+from seads.agent.skill_model import WITHOUT_XOR
+from seads.envs.registry import Environment
 from seads.errors import SeadsError, unknown
 
-MODELS = ("network", "linear")
-"""Kinds of forward models."""
+MODELS = {"seads": ("network", "linear"), "vic": ("network", WITHOUT_XOR)}
+"""Kinds of skill models, by algorithm."""
 
 
 @dataclass(frozen=True)
 class AgentSettings:
-    """All that shapes what a SEADS (or VIC) agent learns; the defaults are the default preset."""
+    """All that shapes what a SEADS (or VIC) agent learns; the defaults are the paper's (S.8)."""
 
     algorithm: str = "seads"
     """seads learns a symbolic forward model; vic a skill discriminator in its place."""
     num_skills: int = 0
     """K; 0 takes the number of moves of the environment's game."""
 
-    hidden: tuple[int, ...] = (256, 256)
+    hidden: tuple[int, ...] = (512, 512)
     """Hidden layers of policy and critics."""
     layer_norm: bool = False
     """Normalise the hidden layers of the critics."""
@@ -33,25 +40,27 @@ class AgentSettings:
     """How many critics; the smallest value counts."""
     alpha: float = 0.1
     """Entropy weight of soft actor-critic."""
+    entropy_in_action_units: bool = True
+    """Measure the policy's density in the environment's action units, not in [-1, 1]."""
     alpha_fall: float = 0.0
     """The entropy weight falls with this power of the learning rate; 0: not at all."""
     gamma: float = 0.99
     """Discount a step."""
-    n_step: int = 4
+    n_step: int = 1
     """Steps of an episode that a critic's target looks ahead before it bootstraps."""
     tau: float = 0.005
     """How far the target critics move to the critics an update."""
     learning_rate: float = 3e-4
     """Adam's rate for policy and critics."""
-    learning_rate_end: float = 1e-4
+    learning_rate_end: float = 3e-4
     """The rate at the end of the run; falls linearly over the last half."""
-    sac_steps: int = 32
+    sac_steps: int = 16
     """Updates of policy and critics an epoch."""
     sac_batch: int = 128
     """Transitions an update."""
 
     model: str = "network"
-    """network learns any effect; linear also unseen boards, where single bits decide effects."""
+    """seads: network, or linear for unseen boards; vic: network, or network-without-xor."""
     model_hidden: tuple[int, ...] = (256, 256)
     """Hidden layers of the skill model, if it is a network."""
     model_learning_rate: float = 1e-3
@@ -60,25 +69,27 @@ class AgentSettings:
     """Share of a network's weights on the board that each update forgets; 0.03 on large boards."""
     linear_learning_rate: float = 1.5
     """Rate of gradient descent for a linear forward model."""
-    model_steps: int = 16
+    model_steps: int = 4
     """Updates of the skill model an epoch."""
-    model_batch: int = 128
+    model_batch: int = 32
     """Episodes an update of the skill model."""
 
     second_best: bool = True
     """Second-best normalisation of the reward."""
     novelty_bonus: bool = True
     """Reward transitions that the model expects of no skill."""
-    clip_novelty: bool = True
+    clip_novelty: bool = False
     """Keep the novelty bonus in [0, log K]."""
     relabel_model: float = 1.0
     """Share of the episodes that may be relabelled for the skill model."""
-    skip_explained: bool = True
+    skip_explained: bool = False
     """The skill model learns from changes only, and not from those that another skill explains."""
     surprise: bool = False
     """The skill model learns most from the episodes that it explains worst."""
     relabel_sac: float = 0.5
     """Share of the changed episodes that may be relabelled for soft actor-critic."""
+    score_again: bool = True
+    """Relabel and reward soft actor-critic's episodes with the skill model after its update."""
 
     episodes_per_epoch: int = 32
     """Episodes collected an epoch, one in each row of the environment."""
@@ -88,67 +99,71 @@ class AgentSettings:
     """Episodes in the long-term buffer."""
     sampled_episodes: int = 256
     """Episodes drawn from the long-term buffer an epoch, with replacement."""
-    balanced_buffer: bool = True
+    balanced_buffer: bool = False
     """Evict the oldest episode of the most frequent effect instead of the oldest of all."""
-    shared_sample: bool = True
+    shared_sample: bool = False
     """Model and policy learn from one draw of episodes an epoch instead of a draw each."""
 
-    noisy_episodes: float = 0.25
+    noisy_episodes: float = 0.0
     """Share of the collected episodes with correlated exploration noise on the actions."""
     noise_scale: float = 0.5
     """Standard deviation of that noise, in units of half the action range."""
     noise_correlation: float = 0.85
     """How much of the noise carries over to the next step."""
-    average_rate: float = 0.02
+    average_rate: float = 1.0
     """How far the averages of policy and model, which are shipped, move an epoch; 1: no average."""
     act_with_average: bool = False
     """Collect with the averaged policy."""
 
     def __post_init__(self) -> None:
         require = partial(errors.require, self)
-        require(self.algorithm in ("seads", "vic"), "algorithm", "seads, vic")
-        require(self.model in MODELS, "model", ", ".join(MODELS))
+
+        def require_all(names: str, fits: Callable[[Any], bool], allowed: str) -> None:
+            for name in names.split():
+                require(fits(getattr(self, name)), name, allowed)
+
+        vic = self.algorithm == "vic"
+        require(self.algorithm in MODELS, "algorithm", ", ".join(MODELS))
+        kinds = MODELS[self.algorithm]
+        require(
+            self.model in kinds, "model", f"{', '.join(kinds)} with algorithm={self.algorithm!r}"
+        )
         require(
             self.num_skills == 0 or self.num_skills >= 2,
             "num_skills",
             "2 or more, or 0 for the game's",
         )
-        for name in ("hidden", "model_hidden"):
-            sizes = getattr(self, name)
-            require(
-                len(sizes) >= 1 and all(n >= 1 for n in sizes), name, "one or more positive sizes"
-            )
-        for name in ("critics", "n_step", "sac_steps", "sac_batch", "model_steps", "model_batch"):
-            require(getattr(self, name) >= 1, name, "1 or more")
-        for name in ("episodes_per_epoch", "recent_episodes", "buffer_episodes"):
-            require(getattr(self, name) >= 1, name, "1 or more")
-        require(self.sampled_episodes >= 0, "sampled_episodes", "0 or more")
-        for name in ("alpha", "alpha_fall"):
-            require(getattr(self, name) >= 0, name, "0 or more")
-        for name in (
-            "learning_rate",
-            "learning_rate_end",
-            "model_learning_rate",
-            "linear_learning_rate",
-        ):
-            require(getattr(self, name) > 0, name, "above 0")
-        for name in (
-            "gamma",
-            "relabel_model",
-            "relabel_sac",
-            "noisy_episodes",
-            "noise_correlation",
-        ):
-            require(0 <= getattr(self, name) <= 1, name, "0 to 1")
+        require_all(
+            "hidden model_hidden",
+            lambda sizes: len(sizes) >= 1 and all(size >= 1 for size in sizes),
+            "one or more positive sizes",
+        )
+        require_all(
+            "critics n_step sac_steps sac_batch model_steps model_batch episodes_per_epoch "
+            "recent_episodes buffer_episodes",
+            lambda value: value >= 1,
+            "1 or more",
+        )
+        require_all(
+            "sampled_episodes alpha alpha_fall noise_scale", lambda value: value >= 0, "0 or more"
+        )
+        require_all(
+            "learning_rate learning_rate_end model_learning_rate linear_learning_rate",
+            lambda value: value > 0,
+            "above 0",
+        )
+        require_all(
+            "gamma relabel_model relabel_sac noisy_episodes noise_correlation",
+            lambda value: 0 <= value <= 1,
+            "0 to 1",
+        )
+        require_all("tau average_rate", lambda value: 0 < value <= 1, "above 0, up to 1")
         require(0 <= self.board_decay < 1, "board_decay", "0 or more, below 1")
         require(
-            not self.board_decay or (self.algorithm == "seads" and self.model == "network"),
+            not self.board_decay or (not vic and self.model == "network"),
             "board_decay",
             "0 without a forward model that is a network",
         )
-        for name in ("tau", "average_rate"):
-            require(0 < getattr(self, name) <= 1, name, "above 0, up to 1")
-        require(self.noise_scale >= 0, "noise_scale", "0 or more")
         require(
             self.buffer_episodes >= self.recent_episodes,
             "buffer_episodes",
@@ -160,14 +175,9 @@ class AgentSettings:
             f"episodes_per_epoch ({self.episodes_per_epoch}) or more",
         )
         require(
-            not (self.algorithm == "vic" and self.novelty_bonus),
+            not (vic and self.novelty_bonus),
             "novelty_bonus",
             "False with algorithm='vic', whose discriminator knows no novelty",
-        )
-        require(
-            not (self.algorithm == "vic" and self.model == "linear"),
-            "model",
-            "network with algorithm='vic', which has no forward model",
         )
 
     @property
@@ -182,84 +192,70 @@ class AgentSettings:
         return self.recent_episodes
 
 
-# paper S.8: the loop as published; hidden 512, 16 SAC steps, 4 model steps of 32
-PAPER: dict[str, Any] = dict(
-    hidden=(512, 512),
-    alpha_fall=0.0,
-    learning_rate_end=3e-4,
-    policy_sees_symbol=True,
-    relabel_model=1.0,
-    n_step=1,
-    sac_steps=16,
-    model="network",
-    board_decay=0.0,
-    model_steps=4,
-    model_batch=32,
-    clip_novelty=False,
-    buffer_episodes=2048,
-    sampled_episodes=256,
-    balanced_buffer=False,
-    shared_sample=False,
-    skip_explained=False,
-    surprise=False,
-    noisy_episodes=0.0,
-    average_rate=1.0,
+DEFAULT: dict[str, Any] = dict(
+    hidden=(256, 256),
+    entropy_in_action_units=False,
+    n_step=4,
+    learning_rate_end=1e-4,
+    sac_steps=32,
+    model_steps=16,
+    model_batch=128,
+    clip_novelty=True,
+    skip_explained=True,
+    score_again=False,
+    balanced_buffer=True,
+    shared_sample=True,
+    noisy_episodes=0.25,
+    average_rate=0.02,
 )
-_VIC: dict[str, Any] = PAPER | dict(
+"""Where the preset default leaves the paper, whatever the manipulator and the game."""
+
+# paper S.11: the discriminator's input (ii), with the xor; the paper saw only that one succeed
+_VIC: dict[str, Any] = dict(
     algorithm="vic", novelty_bonus=False, second_best=False, relabel_model=0.0, relabel_sac=0.0
 )
+_RELABELLED: dict[str, Any] = dict(relabel_model=1.0, relabel_sac=0.5)
 
 PRESETS: dict[str, dict[str, Any]] = {
-    "default": {},
-    "paper": PAPER,
-    "no-second-best": PAPER | dict(second_best=False),
-    "no-novelty": PAPER | dict(novelty_bonus=False),
-    "no-relabelling": PAPER | dict(relabel_model=0.0, relabel_sac=0.0),
-    "no-model-relabelling": PAPER | dict(relabel_model=0.0),
-    "no-sac-relabelling": PAPER | dict(relabel_sac=0.0),
-    "more-skills": PAPER,
+    "default": DEFAULT,
+    "paper": {},
+    "no-second-best": dict(second_best=False),
+    "no-novelty": dict(novelty_bonus=False),
+    "no-relabelling": dict(relabel_model=0.0, relabel_sac=0.0),
+    "no-model-relabelling": dict(relabel_model=0.0),
+    "no-sac-relabelling": dict(relabel_sac=0.0),
+    "more-skills": {},
     "vic": _VIC,
     "vic-sbn": _VIC | dict(second_best=True),
-    "vic-rl": _VIC | dict(relabel_model=1.0, relabel_sac=0.5),
-    "vic-sbn-rl": _VIC | dict(second_best=True, relabel_model=1.0, relabel_sac=0.5),
+    "vic-rl": _VIC | _RELABELLED,
+    "vic-sbn-rl": _VIC | dict(second_best=True) | _RELABELLED,
+    "vic-without-xor": _VIC | dict(model=WITHOUT_XOR),
 }
-"""What each preset changes; the ablations are the paper's, on the paper's loop."""
-
-MANIPULATORS: dict[str, dict[str, Any]] = {
-    "cursor": dict(alpha=0.1, alpha_fall=2.0, buffer_episodes=8192),
-    "reacher": dict(alpha=0.01),
-    "jaco": dict(alpha=0.01),
-}
-"""Entropy weights of the paper (S.8.4), and what the default preset adds to them."""
-
-GAMES: dict[str, dict[str, Any]] = {
-    "tileswap": dict(
-        model="linear",
-        surprise=True,
-        relabel_model=0.5,
-        policy_sees_symbol=False,
-        buffer_episodes=16384,
-        sampled_episodes=1024,
-    ),
-}
-"""What the default preset adds for a game."""
+"""How each preset differs from the paper; the ablations are the paper's own."""
 
 MORE_SKILLS = {25: 30, 12: 15}
 """K of the preset more-skills for the games of the paper, by their number of moves."""
 
 
 def preset(
-    name: str = "default", manipulator: str = "", game: str = "", num_moves: int | None = None
+    name: str = "default", row: Environment | None = None, num_moves: int | None = None
 ) -> AgentSettings:
-    """The settings of a named preset for a manipulator and a game."""
+    """The settings of a named preset for a row of the table of environments.
+
+    The paper's entropy weight is the manipulator's under every preset; what else a manipulator or
+    a game is given only the preset default adds.
+    """
     if name not in PRESETS:
         raise unknown("preset", name, PRESETS)
-    values = MANIPULATORS.get(manipulator, {}) | GAMES.get(game, {})
-    values = values | PRESETS[name]
+    values = dict(PRESETS[name])
+    if row is not None:
+        values["alpha"] = row.manipulator_row.entropy_weight
+        if name == "default":
+            values |= {**row.manipulator_row.tuned, **row.game_tuned}
     if name == "more-skills":
         if num_moves is None:
             raise SeadsError("preset 'more-skills' needs an environment whose moves are known")
-        values = values | dict(num_skills=MORE_SKILLS.get(num_moves, round(1.2 * num_moves)))
+        values["num_skills"] = MORE_SKILLS.get(num_moves, round(1.2 * num_moves))
     return AgentSettings(**values)
 
 
@@ -294,3 +290,15 @@ def from_dict(values: dict[str, Any], kind: type = AgentSettings) -> Any:
 def as_typed(value: Any) -> str:
     """A setting's value as one types it after --set."""
     return ",".join(map(str, value)) if isinstance(value, tuple | list) else str(value)
+
+
+def described(kind: type) -> dict[str, str]:
+    """The line below each field of a class of settings, which is its help."""
+    found: dict[str, str] = {}
+    for one in reversed([c for c in kind.__mro__ if dataclasses.is_dataclass(c)]):
+        [body] = ast.parse(textwrap.dedent(inspect.getsource(one))).body
+        assert isinstance(body, ast.ClassDef)
+        for field, line in itertools.pairwise(body.body):
+            if isinstance(field, ast.AnnAssign) and isinstance(line, ast.Expr):
+                found[ast.unparse(field.target)] = ast.literal_eval(line.value)
+    return found

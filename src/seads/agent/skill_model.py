@@ -14,6 +14,9 @@ from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
 from seads.agent.networks import MLP
 from seads.agent.optimisers import ADAM, MULTIPLICATIVE
 
+WITHOUT_XOR = "network-without-xor"
+"""The kind of VIC's discriminator that is not shown which bits changed."""
+
 
 class ForwardModel(eqx.Module):
     """q_theta(z_T | z_0, k): each bit flips on its own with probability f_theta(z_0, k).
@@ -149,22 +152,34 @@ class LinearForwardModel(ForwardModel):
 
 
 class Discriminator(eqx.Module):
-    """VIC: q_theta(k | z_0, z_T) directly, on [z_0, z_T, z_0 xor z_T]; knows no novelty."""
+    """VIC: q_theta(k | z_0, z_T) directly; knows no novelty.
+
+    Its input is [z_0, z_T, z_0 xor z_T], or [z_0, z_T] without the xor (S.11's (ii) and (i)).
+    """
 
     mlp: MLP
     num_skills: int = eqx.field(static=True)
+    xor: bool = eqx.field(static=True)
     optimiser: ClassVar[optax.GradientTransformation] = ADAM
 
-    def __init__(self, num_bits: int, num_skills: int, hidden: tuple[int, ...], key: PRNGKeyArray):
-        self.mlp = MLP((3 * num_bits, *hidden, num_skills), key)
-        self.num_skills = num_skills
+    def __init__(
+        self,
+        num_bits: int,
+        num_skills: int,
+        hidden: tuple[int, ...],
+        key: PRNGKeyArray,
+        xor: bool = True,
+    ):
+        self.mlp = MLP(((3 if xor else 2) * num_bits, *hidden, num_skills), key)
+        self.num_skills, self.xor = num_skills, xor
 
     def evidence(
         self, before: Bool[Array, "batch bits"], after: Bool[Array, "batch bits"]
     ) -> tuple[Float[Array, "batch skills"], Float[Array, "batch"]]:
         """The network's own posterior; novelty is zero."""
-        inputs = jnp.concatenate([before, after, before ^ after], -1).astype(jnp.float32)
-        return jax.nn.log_softmax(self.mlp(inputs), -1), jnp.zeros(before.shape[0])
+        inputs = [before, after, before ^ after] if self.xor else [before, after]
+        logits = self.mlp(jnp.concatenate(inputs, -1).astype(jnp.float32))
+        return jax.nn.log_softmax(logits, -1), jnp.zeros(before.shape[0])
 
     def loss(
         self,
@@ -185,9 +200,9 @@ def make_model(
     hidden: tuple[int, ...],
     key: PRNGKeyArray,
 ) -> ForwardModel | Discriminator:
-    """A fresh skill model: of VIC, or the forward model of that kind (network, linear)."""
+    """A fresh skill model of a kind that `settings.MODELS` lists for the algorithm."""
     if algorithm == "vic":
-        return Discriminator(num_bits, num_skills, hidden, key)
+        return Discriminator(num_bits, num_skills, hidden, key, xor=kind != WITHOUT_XOR)
     if kind == "linear":
         return LinearForwardModel(num_bits, num_skills, key)
     return NetworkForwardModel(num_bits, num_skills, hidden, key)

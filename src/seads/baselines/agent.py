@@ -9,10 +9,9 @@ from typing import Any
 
 import jax
 
-from seads.agent.agent import find
-from seads.agent.card import CARD, check_fits, read_card, read_weights, write_agent
-from seads.agent.networks import MLP, SkillPolicy
-from seads.baselines.policies import ActionPolicy, SubgoalPolicy
+from seads.agent.card import CARD, check_fits, find, read_card, read_weights, write_agent
+from seads.agent.networks import MLP, SkillPolicy, make_policy
+from seads.baselines.policies import SubgoalPolicy
 from seads.baselines.settings import KINDS
 from seads.envs.interface import EnvSpec
 from seads.errors import SeadsError, unknown
@@ -41,9 +40,9 @@ class BaselineAgent:
     env_options: dict[str, Any]
     architecture: BaselineArchitecture
     low: SkillPolicy
-    """Acts: on observations (SAC), or on [body, bits, subgoal] (HAC)."""
+    """Acts: on observations (SAC), or on [manipulator, bits, subgoal] (HAC)."""
     high: SubgoalPolicy | None
-    """Sets subgoals on [body, bits, goal] (HAC)."""
+    """Sets subgoals on [manipulator, bits, goal] (HAC)."""
     card: dict[str, Any]
 
     def check_fits(self, spec: EnvSpec) -> None:
@@ -81,8 +80,7 @@ def _fresh_policies(ours: BaselineArchitecture) -> tuple[SkillPolicy, SubgoalPol
     key = jax.random.key(0)
     # a trained policy only acts: what its log-density is measured in no longer matters
     if ours.algorithm == "sac":
-        sizes = (ours.observation_size, *ours.hidden, 2 * ours.action_size)
-        return ActionPolicy(MLP(sizes, key), 0.0), None
+        return make_policy(ours.observation_size, ours.action_size, ours.hidden, key), None
     inputs = ours.observation_size - 1 + ours.num_bits
-    low = ActionPolicy(MLP((inputs, *ours.hidden, 2 * ours.action_size), key), 0.0)
+    low = make_policy(inputs, ours.action_size, ours.hidden, key)
     return low, SubgoalPolicy(MLP((inputs, *ours.hidden, ours.num_bits), key), 1.0)

@@ -5,11 +5,13 @@ from __future__ import annotations
 import numpy as np
 from jaxtyping import Bool, Float32
 
+from seads.agent.arrays import stateful
 from seads.agent.sac import Transitions
 from seads.baselines.ring import Ring, pack, packed_size, unpack
 from seads.envs.interface import EnvSpec
 
 
+@stateful("ring")
 class FlatReplay:
     """The newest transitions of all environments; an epoch's steps are added in turn.
 

@@ -11,6 +11,8 @@ from seads.agent.networks import SkillPolicy
 from seads.agent.rollout import act
 from seads.baselines.policies import SubgoalPolicy, propose
 from seads.envs.interface import BatchedEnv, EnvSpec
+from seads.envs.registry import is_own, lookup
+from seads.errors import SeadsError
 
 
 @dataclass(frozen=True)
@@ -25,8 +27,8 @@ class Horizons:
 class HierarchicalEpisodes:
     """One episode a row. An attempt is the stretch of steps toward one subgoal."""
 
-    states: Float32[np.ndarray, "rows steps+1 body"]
-    """The body's part of the observations."""
+    states: Float32[np.ndarray, "rows steps+1 size"]
+    """The manipulator's part of the observations."""
     symbols: Bool[np.ndarray, "rows steps+1 bits"]
     actions: Float32[np.ndarray, "rows steps act"]
     subgoals: Bool[np.ndarray, "rows steps bits"]
@@ -39,9 +41,17 @@ class HierarchicalEpisodes:
     solved: Bool[np.ndarray, "rows"]
 
 
-def body(
+def end_goal(env: str) -> Bool[np.ndarray, "bits"]:
+    """The solved board's symbol."""
+    if is_own(env):
+        raise SeadsError(f"the solved board of {env!r} is not known, the end goal that hac needs")
+    game = lookup(env).make_game()
+    return game.to_bits(game.goal[None])[0]
+
+
+def of_manipulator(
     observations: Float32[np.ndarray, "rows obs"], spec: EnvSpec
-) -> Float32[np.ndarray, "rows body"]:
+) -> Float32[np.ndarray, "rows size"]:
     """The observation without symbol and remaining time."""
     return observations[:, : spec.observation_size - spec.num_bits - 1]
 
@@ -62,7 +72,6 @@ def play(
     task's step limit, or when the high level has used up its subgoals.
     """
     spec, rows = env.spec, env.num_envs
-    scale = np.array(spec.action_low), np.array(spec.action_high)
     goals = np.repeat(goal[None].astype(np.float32), rows, axis=0)
     subgoals = np.zeros((rows, spec.num_bits), bool)
     tested = np.zeros(rows, bool)
@@ -73,7 +82,7 @@ def play(
     active = np.ones(rows, bool)
     symbols = env.symbols
     log: dict[str, list[np.ndarray]] = {name: [] for name in ("act", "sub", "begin", "missed")}
-    seen = [(body(observations, spec), symbols)]
+    seen = [(of_manipulator(observations, spec), symbols)]
 
     step = 0
     while active.any():
@@ -92,10 +101,7 @@ def play(
             first = np.where(begins, step, first)
         noise[tested] = 0
         actions = np.asarray(act(low, state, subgoals.astype(np.float32), noise))
-        low_end, high_end = scale
-        made = env.step(
-            low_end + (high_end - low_end) * (actions.astype(np.float64) + 1) / 2, active
-        )
+        made = env.step(spec.scaled(actions), active)
         observations, symbols = made.observation, made.symbol
 
         used_low += active
@@ -109,7 +115,7 @@ def play(
         failed = np.flatnonzero(attempt_over & tested & ~reached & out_of_steps)
         for row in failed:
             log["missed"][first[row]][row] = True
-        seen.append((body(observations, spec), symbols))
+        seen.append((of_manipulator(observations, spec), symbols))
 
         lengths[active] += 1
         solved |= active & made.terminated

@@ -9,9 +9,10 @@ from __future__ import annotations
 import numpy as np
 from jaxtyping import Bool, Float32, Int, UInt8
 
+from seads.agent.arrays import stateful
 from seads.agent.sac import Transitions
 from seads.baselines.hierarchical_episodes import HierarchicalEpisodes
-from seads.baselines.ring import Ring, pack, packed_size, unpack
+from seads.baselines.ring import Columns, Ring, pack, packed_size, unpack
 from seads.envs.interface import EnvSpec
 
 Packed = UInt8[np.ndarray, "batch bytes"]
@@ -20,16 +21,14 @@ Packed = UInt8[np.ndarray, "batch bytes"]
 class LevelReplay:
     """What both levels share: records in the order of their episodes, with links ahead."""
 
-    def __init__(
-        self, spec: EnvSpec, capacity: int, extra: dict[str, tuple[tuple[int, ...], type]]
-    ):
+    def __init__(self, spec: EnvSpec, capacity: int, extra: Columns):
         self._num_bits = spec.num_bits
         width = packed_size(spec.num_bits)
-        body = spec.observation_size - spec.num_bits - 1
+        size = spec.observation_size - spec.num_bits - 1
         self.ring = Ring(
             capacity,
             {
-                "body": ((body,), np.float32),
+                "manipulator": ((size,), np.float32),
                 "symbols": ((width,), np.uint8),
                 "subgoals": ((width,), np.uint8),
                 "left": ((), np.int32),
@@ -56,10 +55,11 @@ class LevelReplay:
     ) -> Float32[np.ndarray, "batch inputs"]:
         symbols = unpack(self.ring.get("symbols", ages), self._num_bits)
         return np.concatenate(
-            [self.ring.get("body", ages), symbols, unpack(goals, self._num_bits)], axis=1
+            [self.ring.get("manipulator", ages), symbols, unpack(goals, self._num_bits)], axis=1
         )
 
 
+@stateful("ring")
 class LowReplay(LevelReplay):
     """Steps of the manipulator toward subgoals."""
 
@@ -70,7 +70,7 @@ class LowReplay(LevelReplay):
         """Add every step, and what was seen after the last one."""
         kept = _until_the_end(episodes)
         self.ring.append(
-            body=episodes.states[kept],
+            manipulator=episodes.states[kept],
             symbols=pack(episodes.symbols[kept]),
             subgoals=pack(_padded(episodes.subgoals)[kept]),
             left=steps_left(episodes)[kept],
@@ -95,6 +95,7 @@ class LowReplay(LevelReplay):
         )
 
 
+@stateful("ring")
 class HighReplay(LevelReplay):
     """Attempts at subgoals toward the end goal."""
 
@@ -109,7 +110,7 @@ class HighReplay(LevelReplay):
         steps = np.arange(begins.shape[1])
         kept = begins | (steps == episodes.lengths[:, None])
         self.ring.append(
-            body=episodes.states[kept],
+            manipulator=episodes.states[kept],
             symbols=pack(episodes.symbols[kept]),
             subgoals=pack(_padded(episodes.subgoals)[kept]),
             left=np.cumsum(begins[:, ::-1], axis=1)[:, ::-1][kept],

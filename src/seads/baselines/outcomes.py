@@ -5,15 +5,18 @@ from __future__ import annotations
 import numpy as np
 from jaxtyping import Bool, Int8
 
+from seads.agent.arrays import stateful
+
 WINDOW = 100
 _UNKNOWN = -1
 
 
+@stateful("values")
 class Outcomes:
     """Solved or not, for the newest boards; starts knowing nothing."""
 
-    def __init__(self, values: Int8[np.ndarray, "window"] | None = None) -> None:
-        self.values = np.full(WINDOW, _UNKNOWN, np.int8) if values is None else values
+    def __init__(self) -> None:
+        self.values: Int8[np.ndarray, "window"] = np.full(WINDOW, _UNKNOWN, np.int8)
 
     def add(self, solved: Bool[np.ndarray, "boards"]) -> None:
         """Note how some boards ended, oldest first."""

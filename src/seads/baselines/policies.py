@@ -1,4 +1,4 @@
-"""What the baselines add to soft actor-critic's networks: densities, subgoals, bounded values."""
+"""What HAC adds to soft actor-critic's networks: a policy over subgoals, and bounded values."""
 
 from __future__ import annotations
 
@@ -9,28 +9,6 @@ import numpy as np
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from seads.agent.networks import MLP, Critics, SkillPolicy
-from seads.envs.interface import EnvSpec
-
-
-class ActionPolicy(SkillPolicy):
-    """A tanh-Gaussian whose log-density is in the units of the environment's actions.
-
-    Against reward 1 for a solved board the unit decides whether entropy pays for stalling:
-    on the cursor it is at most +2.1 nats a step in [-1, 1]^3, but -1.1 in its own units.
-    """
-
-    log_volume: float = eqx.field(static=True)
-    """log of what one unit of volume in [-1, 1]^n becomes in the environment."""
-
-    def sample(
-        self, inputs: Float[Array, "batch inputs"], noise: Float[Array, "batch act"]
-    ) -> tuple[Float[Array, "batch act"], Float[Array, "batch"]]:
-        actions, log_density = super().sample(inputs, noise)
-        return actions, log_density - self.log_volume
-
-    def draw_noise(self, key: PRNGKeyArray, shape: tuple[int, ...]) -> Float[Array, "*shape"]:
-        """The noise that `sample` expects."""
-        return jax.random.normal(key, shape)
 
 
 class SubgoalPolicy(SkillPolicy):
@@ -71,15 +49,6 @@ class BoundedCritics(Critics):
         self, inputs: Float[Array, "batch inputs"], actions: Float[Array, "batch act"]
     ) -> Float[Array, "critics batch"]:
         return -self.horizon * jax.nn.sigmoid(super().__call__(inputs, actions))
-
-
-def make_action_policy(
-    inputs: int, spec: EnvSpec, hidden: tuple[int, ...], key: PRNGKeyArray
-) -> ActionPolicy:
-    """A fresh policy over the environment's actions."""
-    half = (np.array(spec.action_high) - np.array(spec.action_low)) / 2
-    mlp = MLP((inputs, *hidden, 2 * spec.action_size), key)
-    return ActionPolicy(mlp, float(np.log(half).sum()))
 
 
 def make_subgoal_policy(

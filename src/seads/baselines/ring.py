@@ -5,12 +5,14 @@ from __future__ import annotations
 import numpy as np
 from jaxtyping import Bool, Float32, Int, UInt8
 
+from seads.agent.arrays import stateful
 from seads.errors import SeadsError
 
 Columns = dict[str, tuple[tuple[int, ...], type]]
 """Shape and type of each column's entries."""
 
 
+@stateful("added", "kept")
 class Ring:
     """The newest `capacity` records; each is found by its age, 0 being the oldest kept.
 
@@ -45,21 +47,21 @@ class Ring:
         """A column at some ages."""
         return self._columns[name][(self.added - self.size + ages) % self.capacity]
 
-    def arrays(self) -> dict[str, np.ndarray]:
-        """All that is kept, for a checkpoint."""
-        kept = {name: column[: self.size] for name, column in self._columns.items()}
-        return kept | {"added": np.array(self.added)}
+    @property
+    def kept(self) -> dict[str, np.ndarray]:
+        """The columns as far as they are filled: a new replay of a million records is small."""
+        return {name: column[: self.size] for name, column in self._columns.items()}
 
-    def restore(self, arrays: dict[str, np.ndarray]) -> None:
-        """Take over what `arrays` gave."""
-        self.added = int(arrays["added"])
-        for name, column in self._columns.items():
-            if arrays[name].shape != (self.size, *column.shape[1:]):
+    @kept.setter
+    def kept(self, kept: dict[str, np.ndarray]) -> None:
+        room = {n: np.zeros((self.capacity, *v.shape[1:]), v.dtype) for n, v in kept.items()}
+        for name, values in kept.items():
+            if len(values) != self.size:
                 raise SeadsError(
-                    f"replay column {name!r} has shape {list(arrays[name].shape)}; this run needs "
-                    f"{[self.size, *column.shape[1:]]}"
+                    f"replay column {name!r} has {len(values)} records; expected {self.size}"
                 )
-            column[: self.size] = arrays[name]
+            room[name][: self.size] = values
+        self._columns = room
 
 
 def pack(bits: Bool[np.ndarray, "*shape bits"]) -> UInt8[np.ndarray, "*shape bytes"]:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol, TypeVar
 
-from seads.envs.registry import BODIES, lookup
+from seads.envs.registry import Environment
 from seads.errors import require, unknown
 
 
@@ -130,6 +130,22 @@ class HACSettings(BaselineSettings):
 
 
 Settings = SACSettings | HACSettings
+Kind = TypeVar("Kind")
+
+
+class RunConfig(Protocol[Kind]):
+    """What a baseline's trainer must know of a run."""
+
+    env: str
+    env_options: dict[str, Any]
+    settings: Kind
+    seed: int
+    env_steps: int
+    """The budget."""
+
+    def learning_rate(self, env_steps: int) -> float:
+        """The rate after so many steps."""
+        ...
 
 
 def updates_due(updates: float, epoch: int) -> int:
@@ -159,17 +175,19 @@ BEST_HAC: dict[str, dict[str, Any]] = {
 PRESETS = ("paper",)
 
 
-def preset(algorithm: str, name: str, env: str) -> Settings:
-    """The settings of a named preset for an environment; variants of a board share its row."""
+def preset(algorithm: str, name: str = "paper", row: Environment | None = None) -> Settings:
+    """The settings of a named preset for a row of the table of environments.
+
+    Variants of a board share what was best for it; without a row, the class defaults.
+    """
     if name not in PRESETS:
         raise unknown(f"preset of {algorithm}", name, PRESETS)
     if algorithm not in KINDS:
         raise unknown("baseline", algorithm, KINDS)
-    if ":" in env:
-        return KINDS[algorithm]()
-    entry = lookup(env)
-    best = BEST_SAC if algorithm == "sac" else BEST_HAC
-    values = dict(best.get(f"{entry.game}-{entry.body}", {}))
-    if algorithm == "hac":
-        values["horizon_low"] = BODIES[entry.body].step_limit
+    values: dict[str, Any] = {}
+    if row is not None:
+        best = BEST_SAC if algorithm == "sac" else BEST_HAC
+        values |= best.get(f"{row.game}-{row.manipulator}", {})
+        if algorithm == "hac":
+            values["horizon_low"] = row.manipulator_row.step_limit
     return KINDS[algorithm](**values)

@@ -20,7 +20,7 @@ class Options:
 
 def run(options: Options) -> list[dict[str, Any]]:
     """List every packaged agent with what its card says."""
-    from seads.agent.agent import packaged
+    from seads.agent.card import packaged
 
     found = []
     for name, directory in packaged().items():
@@ -32,18 +32,12 @@ def run(options: Options) -> list[dict[str, Any]]:
 
 
 def _print_table(found: list[dict[str, Any]]) -> None:
-    from rich.console import Console
+    from seads.tables import table_text
 
-    from seads.commands.table import plain_table
-
-    console = Console()
-    if not found:
-        print("no trained agents come with this installation; make one: seads train ENV")
-        return
-    table = plain_table((column.replace("_", " ") for column in COLUMNS), left=("name", "env"))
-    for card in found:
-        table.add_row(
-            *("" if card.get(c) is None else WRITTEN.get(c, "{}").format(card[c]) for c in COLUMNS)
-        )
-    console.print(table)
+    titles = [column.replace("_", " ") for column in COLUMNS]
+    rows = [
+        ["" if card.get(c) is None else WRITTEN.get(c, "{}").format(card[c]) for c in COLUMNS]
+        for card in found
+    ]
+    print(table_text(titles, rows, left=("name", "env")))
     print(f"next: seads evaluate {found[0]['name']}")

@@ -1,12 +1,16 @@
-"""`seads envs`: the environments one can train on, as a table, as JSON and as pictures."""
+"""`seads envs`: the environments one can train on, and how many boards their games have."""
 
 from __future__ import annotations
 
-import sys
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from seads.games.game import Split
+
+from seads.tables import WIDE, table_text, terminal_width
 
 COLUMNS = {
     "name": "environment",
@@ -18,8 +22,7 @@ COLUMNS = {
     "step_limit": "steps",
     "gym_id": "Gymnasium id",
 }
-# A narrower terminal does without the Gymnasium id; in a pipe nothing is ever cut.
-FULL_WIDTH = 120
+SPLITS: tuple[Split, ...] = ("all", "train", "test")
 
 
 @dataclass(frozen=True)
@@ -30,10 +33,14 @@ class Options:
     """Print a JSON list instead of a table."""
     pictures: Path | None = None
     """Write a picture of each environment, NAME.png, into this directory."""
+    boards: bool = False
+    """Show how many boards each game has by solution depth instead (paper, tables S.2, S.3)."""
 
 
 def run(options: Options) -> list[dict[str, Any]]:
     """Show every environment; returns one description each."""
+    if options.boards:
+        return _run_boards(options)
     from seads.envs.registry import ENVIRONMENTS, describe
 
     found = [describe(name) for name in ENVIRONMENTS]
@@ -51,6 +58,38 @@ def run(options: Options) -> list[dict[str, Any]]:
     return found
 
 
+def _run_boards(options: Options) -> list[dict[str, Any]]:
+    """Show the paper's tables S.2 (all boards) and S.3 (train and test), for every game."""
+    from seads.games import GAMES
+
+    games = [game() for game in GAMES.values()]
+    counted = [
+        {
+            "game": game.name,
+            "shape": list(game.shape),
+            "boards": {split: _from_one(game.depth_counts(split)) for split in SPLITS},
+        }
+        for game in games
+        if game.exact_depths
+    ]
+    if not options.json:
+        _print_boards(counted)
+    return counted
+
+
+def _from_one(counts: dict[int, int]) -> dict[str, int]:
+    """The numbers of boards by depth, without the solved one."""
+    return {str(depth): count for depth, count in counts.items() if depth}
+
+
+def _print_boards(counted: list[dict[str, Any]]) -> None:
+    for one in counted:
+        by_split = [one["boards"][split] for split in SPLITS]
+        rows = [(depth, *(f"{of[depth]:,}" for of in by_split)) for depth in by_split[0]]
+        print(f"{one['game']}, {one['shape'][0]}×{one['shape'][1]}")
+        print(table_text(("solution depth", *SPLITS), rows))
+
+
 def _draw(name: str, picture: Path) -> None:
     """Write how an environment looks at the start of an episode."""
     from PIL import Image
@@ -66,15 +105,8 @@ def _draw(name: str, picture: Path) -> None:
 
 
 def _print_table(found: list[dict[str, Any]]) -> None:
-    from rich.console import Console
-
-    from seads.commands.table import plain_table
-
-    console = Console(width=None if sys.stdout.isatty() else FULL_WIDTH)
-    keys = [key for key in COLUMNS if key != "gym_id" or console.width >= FULL_WIDTH]
+    keys = [key for key in COLUMNS if key != "gym_id" or terminal_width() >= WIDE]
     words = [COLUMNS[key] for key in keys if not isinstance(found[0].get(key), int)]
-    table = plain_table((COLUMNS[key] for key in keys), left=words, no_wrap=True)
-    for one in found:
-        cells = {**one, "board": f"{one['size']}×{one['size']}"}
-        table.add_row(*(str(cells[key]) for key in keys))
-    console.print(table)
+    boards = [one | {"board": f"{one['shape'][0]}×{one['shape'][1]}"} for one in found]
+    rows = [[str(one[key]) for key in keys] for one in boards]
+    print(table_text([COLUMNS[key] for key in keys], rows, left=words))

@@ -5,22 +5,20 @@ from __future__ import annotations
 import shlex
 import sys
 import time
-from collections.abc import Callable
-from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import tyro
 
-from seads.commands.evaluate_model import measure_model, show_model
-from seads.commands.evaluate_skills import ROWS, map_skills, measure_coverage
-from seads.commands.evaluate_tables import show_coverage, show_tasks
 from seads.commands.progress import working
 from seads.errors import SeadsError
 
-SILENCE = 10.0
-"""Seconds between signs of life."""
+if TYPE_CHECKING:
+    from seads.evaluation.measure import AnyAgent, Measuring
+
+LINE_EVERY = 10.0
+"""Seconds between lines that say how far planning is."""
 
 
 @dataclass(frozen=True)
@@ -35,6 +33,8 @@ class Options:
     """Start states from which every skill is run (the paper's number)."""
     split: Literal["test", "train"] = "test"
     """Boards to start from."""
+    at: int | None = None
+    """Evaluate the last checkpoint of at most this many env steps, as the paper does (S.8.1)."""
     checkpoints: bool = False
     """Every checkpoint along the run too, for curves against env steps."""
     depths: str | None = None
@@ -51,95 +51,109 @@ class Options:
     """Number of skills, expected low-level steps, or the risk that one fails."""
     seconds: float = 60.0
     """Limit on the planning time for a board (the paper's)."""
+    memory_mb: float = 1024.0
+    """Limit on the memory of a search (the paper's machines had 16 GB)."""
     seed: int = 0
     """Seed of the start states and boards."""
     json: bool = False
     """Print one JSON object."""
 
 
-Found = dict[str, Any]
-Measure = Callable[[Any, Options], Found]
-
-
-@dataclass(frozen=True)
-class Part:
-    """One kind of evaluation."""
-
-    key: str
-    """Its name in the results."""
-    doing: str
-    """What a person waits for."""
-    measure: Measure
-    show: Callable[[Found], None]
-    point: Callable[[Found], Found] | None
-    """What of it is kept for a curve along the run, the value first; None: no curve is drawn."""
-    file: Callable[[Options], str]
-    """Where the results go, without the suffix."""
-
-
 def run(options: Options) -> dict[str, Any]:
     """Evaluate, print tables, and write eval/*.json into the run directory."""
-    from seads.jax_setup import prepare_jax
+    from seads.agent.card import find
+    from seads.baselines.agent import BaselineAgent
+    from seads.evaluation.measure import ALL, Measuring, facts_of, obstacle, open_agent
+    from seads.evaluation.results import agent_at, checkpoint_agents, write_result
+    from seads.solving.solver import Solving
 
-    prepare_jax()
-    from seads.agent import load
-    from seads.agent.agent import find
-    from seads.baselines.agent import is_baseline
-    from seads.commands.evaluate_baseline import evaluate_baseline
-    from seads.evaluation.results import checkpoint_agents, write_result
-
-    for name in ("starts", "episodes_per_depth", "boards_per_depth"):
-        if getattr(options, name) < 1:
-            raise SeadsError(f"{name}={getattr(options, name)}; allowed: 1 or more")
     if options.checkpoints and not checkpoint_agents(Path(options.run)):
         find(options.run)  # which says what is wrong with a name that means nothing
         raise SeadsError(
             f"{options.run} has no checkpoints to draw a curve from; leave out --checkpoints"
         )
-    if is_baseline(options.run):
+    solving = Solving(
+        options.planner, options.replan, options.minimise, options.seconds, options.memory_mb
+    )
+    how = Measuring(
+        options.starts,
+        options.split,
+        None if options.depths is None else parse_depths(options.depths),
+        options.episodes_per_depth,
+        options.boards_per_depth,
+        options.seed,
+        solving,
+    )
+    agent = open_agent(agent_at(options.run, options.at))
+    baseline = isinstance(agent, BaselineAgent)
+    if baseline:
         _refuse_for_baseline(options)
-        return evaluate_baseline(
-            options.run,
-            options.what,
-            None if options.depths is None else parse_depths(options.depths),
-            options.episodes_per_depth,
-            options.split,
-            options.seed,
-            options.checkpoints,
-        )
-    agent = load(options.run)
-    facts: dict[str, Any] = {
-        "env": agent.env,
-        "env_steps": agent.card.get("env_steps"),
-        "algorithm": agent.architecture.algorithm,
-    }
+    facts = facts_of(agent)
     measured: dict[str, Any] = {}
-    command = shlex.join(["seads", *sys.argv[1:]])
-    for part in ("coverage", "tasks") if options.what == "all" else (options.what,):
-        missing = _obstacle(agent, part)
+    asked = "skill_maps" if options.what == "skills" else options.what
+    for part in ALL if asked == "all" else (asked,):
+        missing = obstacle(agent, part)
         if missing and options.what == "all":
             print(f"{part} left out: {missing}", file=sys.stderr)
             continue
         if missing:
             raise SeadsError(missing)
-        results = _measure(agent, PARTS[part], options)
-        name = PARTS[part].file(options)
-        write_result(Path(options.run), name, {**facts, **results}, command)
+        results = _measure(agent, part, how, options)
+        command = shlex.join(["seads", *sys.argv[1:]])
+        write_result(options.run, file_name(part, baseline, options), {**facts, **results}, command)
         measured |= results
     if not measured:
         raise SeadsError(f"nothing of {options.run} can be evaluated")
-    solvable = options.what not in ("skills", "model") and _obstacle(agent, "tasks") is None
-    print(f"next: seads {'solve' if solvable else 'report'} {options.run}")
+    solvable = not baseline and obstacle(agent, "tasks") is None
+    solve_it = solvable and options.what not in ("skills", "model")
+    print(f"next: seads {'solve' if solve_it else 'report'} {options.run}")
     return {**facts, **measured}
+
+
+def _measure(agent: AnyAgent, part: str, how: Measuring, options: Options) -> dict[str, Any]:
+    """One part of the evaluation, measured and shown."""
+    from seads.evaluation.measure import measure, open_agent
+    from seads.evaluation.results import checkpoint_agents
+
+    counter = PlanCounter()
+    with working(f"{options.run}: measuring {part.replace('_', ' ')}"):
+        found = measure(agent, part, how, counter)
+    print(found)
+    results: dict[str, Any] = {part: found.to_json()}
+    if options.checkpoints and found.point():
+        results["curve"] = []
+        for directory in checkpoint_agents(Path(options.run)):
+            with working(directory.parent.name):
+                earlier = open_agent(directory)
+                point = measure(earlier, part, how, counter).point()
+                point = {"env_steps": earlier.card["env_steps"], **point}
+            results["curve"].append(point)
+            name, value = list(point.items())[1]
+            print(f"{point['env_steps']:>10,} env steps: {name} {value:.4g}", flush=True)
+    return results
+
+
+class PlanCounter:
+    """Says now and then how far planning is: a poor model can take its full limit every time."""
+
+    def __init__(self) -> None:
+        self._plans, self._next = 0, time.monotonic() + LINE_EVERY
+
+    def __call__(self, plan: object, boards: int) -> None:
+        self._plans += 1
+        if time.monotonic() >= self._next:
+            self._next = time.monotonic() + LINE_EVERY
+            print(f"{self._plans} plans for {boards} boards so far", file=sys.stderr)
+
+
+PLANS = ("planner", "replan", "minimise", "seconds", "memory_mb", "starts", "boards_per_depth")
+"""Options that a baseline, which acts without skills and plans nothing, has no use for."""
 
 
 def _refuse_for_baseline(options: Options) -> None:
     """What a baseline has not got is refused, not passed over."""
-    if options.what in ("skills", "model"):
-        has_not = "skills to draw maps of" if options.what == "skills" else "forward model"
-        raise SeadsError(f"{options.run} has no {has_not}: it is a baseline")
     usual = Options(options.run)
-    for name in ("planner", "replan", "minimise", "seconds", "starts", "boards_per_depth"):
+    for name in PLANS:
         if getattr(options, name) != getattr(usual, name):
             option = "no-replan" if name == "replan" else name.replace("_", "-")
             raise SeadsError(
@@ -148,84 +162,20 @@ def _refuse_for_baseline(options: Options) -> None:
             )
 
 
-def _obstacle(agent: Any, part: str) -> str | None:
-    """Why this part cannot be measured for the agent, or None."""
-    if part in ("tasks", "model") and agent.architecture.algorithm == "vic":
-        purpose = "plan with" if part == "tasks" else "ask"
-        return f"the agent has no forward model to {purpose}: VIC learns none"
-    if part in ("tasks", "model") and ":" in agent.env:
-        return f"nobody knows boards and solution depths of {agent.env!r}"
-    return None
+def file_name(part: str, baseline: bool, options: Options) -> str:
+    """Where a part's results go, without the suffix; other depths beside the usual ones."""
+    words = ["skills" if part == "skill_maps" else part]
+    if part == "tasks" and not baseline:
+        words += ["replan" if options.replan else "no-replan", options.planner, options.minimise]
+    words.append(options.split)
+    if options.depths is not None and part in ("tasks", "model"):
+        words.append(f"depths{options.depths.replace(' ', '')}")
+    if options.at is not None:
+        words.append(f"at{options.at}")
+    return "-".join([*words, f"seed{options.seed}"])
 
 
-def _measure(agent: Any, part: Part, options: Options) -> dict[str, Any]:
-    """One part of the evaluation, measured and shown."""
-    with working(f"{options.run}: {part.doing}"):
-        results: dict[str, Any] = {part.key: part.measure(agent, options)}
-    part.show(results[part.key])
-    if options.checkpoints and part.point is not None:
-        results["curve"] = checkpoint_curve(Path(options.run), part.measure, part.point, options)
-    return results
-
-
-def _depths_in_name(options: Options) -> str:
-    """Other depths are stored beside the usual ones, not in place of them."""
-    return "" if options.depths is None else f"-depths{options.depths.replace(' ', '')}"
-
-
-def measure_tasks(agent: Any, options: Options) -> dict[str, Any]:
-    """The paper's protocol: boards of every depth, planned and executed side by side."""
-    import numpy as np
-
-    from seads.envs import make_env
-    from seads.envs.registry import lookup
-    from seads.evaluation.boards import GameReader, game_of
-    from seads.evaluation.depths import meaning_of_depth
-    from seads.evaluation.tasks import Solver, Solving, draw_tasks, report
-
-    game = game_of(agent.env)
-    if game is None:
-        raise SeadsError(f"nobody knows boards and solution depths of {agent.env!r}")
-    low, high = lookup(agent.env).depths
-    asked = range(low, high + 1) if options.depths is None else parse_depths(options.depths)
-    depths, starts, seeds = draw_tasks(
-        game, list(asked), options.episodes_per_depth, options.split, options.seed
-    )
-    goal = GameReader(game).goal
-    solving = Solving(options.planner, options.replan, options.minimise, options.seconds)
-    solver = Solver(agent, starts, solving, PlanCounter(len(starts)))
-    executions = []
-    for first in range(0, len(starts), ROWS):
-        part = slice(first, first + ROWS)
-        rows = len(starts[part])
-        with closing(make_env(agent.env, rows, **agent.env_options)) as env:
-            agent.check_fits(env.spec)
-            goals = np.repeat(np.asarray(goal)[None], rows, axis=0)
-            executions += solver.solve(env, agent.policy, seeds[part], goals, starts[part])
-    return {
-        **report(game, depths, executions, solver),
-        "split": options.split,
-        "seed": options.seed,
-        "episodes_per_depth": options.episodes_per_depth,
-        "depth_is": meaning_of_depth(game),
-        "drawn": "with replacement; a board drawn again starts from another pose",
-    }
-
-
-class PlanCounter:
-    """Says now and then how far planning is: a poor model can take its full limit every time."""
-
-    def __init__(self, boards: int) -> None:
-        self._boards, self._plans, self._next = boards, 0, time.monotonic() + SILENCE
-
-    def __call__(self, _: object) -> None:
-        self._plans += 1
-        if time.monotonic() >= self._next:
-            self._next = time.monotonic() + SILENCE
-            print(f"{self._plans} plans for {self._boards} boards so far", file=sys.stderr)
-
-
-def parse_depths(text: str) -> list[int]:
+def parse_depths(text: str) -> tuple[int, ...]:
     """'1-5', '3' or '1,3,15' as depths in ascending order."""
     depths: set[int] = set()
     for part in text.split(","):
@@ -236,90 +186,4 @@ def parse_depths(text: str) -> list[int]:
         if not 1 <= first <= last:
             raise SeadsError(f"depths {part.strip()!r} are not possible; they go up, from 1 on")
         depths |= set(range(first, last + 1))
-    return sorted(depths)
-
-
-def coverage_of(agent: Any, options: Options) -> dict[str, Any]:
-    """How many distinct moves the agent's skills make."""
-    return measure_coverage(agent, options.starts, options.split, options.seed)
-
-
-def maps_of(agent: Any, options: Options) -> dict[str, Any]:
-    """Where the agent's skills go."""
-    return map_skills(agent, options.starts, options.split, options.seed)
-
-
-def model_of(agent: Any, options: Options) -> dict[str, Any]:
-    """How often the agent's forward model is right."""
-    return measure_model(
-        agent,
-        None if options.depths is None else parse_depths(options.depths),
-        options.boards_per_depth,
-        options.starts,
-        options.split,
-        options.seed,
-    )
-
-
-def checkpoint_curve(
-    run: Path, measure: Measure, point_of: Callable[[Found], Found], options: Options
-) -> list[Found]:
-    """Env steps and what is measured of every agent kept along the run."""
-    from seads.agent import load
-    from seads.evaluation.results import checkpoint_agents
-
-    points = []
-    for directory in checkpoint_agents(run):
-        agent = load(directory)
-        with working(directory.parent.name):
-            point = {"env_steps": agent.card["env_steps"], **point_of(measure(agent, options))}
-        points.append(point)
-        name, value = list(point.items())[1]
-        print(f"{point['env_steps']:>10,} env steps: {name} {value:.4g}", flush=True)
-    return points
-
-
-def _show_maps(found: Found) -> None:
-    print(f"{len(found['skills'])} skills from {found['starts']} starts")
-
-
-def _tasks_file(options: Options) -> str:
-    kind = "replan" if options.replan else "no-replan"
-    name = f"tasks-{kind}-{options.planner}-{options.minimise}-{options.split}"
-    return f"{name}{_depths_in_name(options)}-seed{options.seed}"
-
-
-PARTS = {
-    "coverage": Part(
-        "coverage",
-        "running all skills",
-        coverage_of,
-        show_coverage,
-        lambda found: {"coverage": found["mean"]},
-        lambda options: f"coverage-{options.split}-seed{options.seed}",
-    ),
-    "tasks": Part(
-        "tasks",
-        "solving boards",
-        measure_tasks,
-        show_tasks,
-        lambda found: {"success": found["success"], "by_depth": found["by_depth"]},
-        _tasks_file,
-    ),
-    "model": Part(
-        "model",
-        "running all skills",
-        model_of,
-        show_model,
-        lambda found: {"model_right": found["right"], "by_depth": found["by_depth"]},
-        lambda options: f"model-{options.split}{_depths_in_name(options)}-seed{options.seed}",
-    ),
-    "skills": Part(
-        "skill_maps",
-        "following the skills",
-        maps_of,
-        _show_maps,
-        None,
-        lambda options: f"skills-{options.split}-seed{options.seed}",
-    ),
-}
+    return tuple(sorted(depths))

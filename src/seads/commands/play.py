@@ -14,15 +14,15 @@ import tyro
 from seads.errors import SeadsError
 
 if TYPE_CHECKING:
-    from seads.show.play import PlayServer
+    from seads.show.play.server import PlayServer
 
 
 @dataclass(frozen=True)
 class Options:
     """Whom to watch, and where to serve the page."""
 
-    run: Annotated[tyro.conf.Positional[str | None], tyro.conf.arg(metavar="[RUN]")] = None
-    """Run directory or packaged agent; lightsout-jaco by default."""
+    run: Annotated[tyro.conf.Positional[str], tyro.conf.arg(metavar="[RUN]")] = "lightsout-jaco"
+    """Run directory, or the name of an agent that `seads agents` lists."""
     host: str = "127.0.0.1"
     """Address to listen on; anything else than loopback lets others play too."""
     port: int = 8080
@@ -45,17 +45,14 @@ class Options:
 
 def run(options: Options) -> dict[str, Any]:
     """Serve until Ctrl-C, or write a replay."""
-    from seads.jax_setup import prepare_jax
-
-    prepare_jax()
-    chosen = _default_agent() if options.run is None else options.run
+    chosen = options.run
     if options.export is not None:
         return _export(chosen, options)
     if options.json:
         raise SeadsError("--json needs --export: a page in the browser has no result")
     if options.board is not None or options.depth is not None:
         raise SeadsError("--board and --depth are for --export; on the page you set up boards")
-    from seads.show.play import PlayServer
+    from seads.show.play.server import PlayServer
 
     server = PlayServer(chosen, options.host, options.port, options.planner, options.seed)
     try:
@@ -114,7 +111,7 @@ def is_loopback(host: str) -> bool:
 
 
 def _export(chosen: str, options: Options) -> dict[str, Any]:
-    from seads.show.play import export_replay
+    from seads.show.play.server import export_replay
 
     if options.export is None:
         raise SeadsError("where to? give --export FILE.html")
@@ -126,14 +123,3 @@ def _export(chosen: str, options: Options) -> dict[str, Any]:
     print(f"{options.export}: {status.value}; open it in any browser")
     print(f"next: seads play {chosen}")
     return {"replay": str(options.export), "status": status.name.lower()}
-
-
-def _default_agent() -> str:
-    """lightsout-jaco, or the first agent there is."""
-    from seads.agent.agent import packaged
-    from seads.show.play_session import DEFAULT_AGENT
-
-    found = packaged()
-    if DEFAULT_AGENT in found or not found:
-        return DEFAULT_AGENT
-    return next(iter(found))

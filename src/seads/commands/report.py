@@ -5,9 +5,12 @@ from __future__ import annotations
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import tyro
+
+if TYPE_CHECKING:
+    from seads.show.report.records import RunRecord
 
 
 @dataclass(frozen=True)
@@ -20,6 +23,8 @@ class Options:
     """The page; it needs no other file and no network."""
     figures: Path | None = None
     """Also write each figure as PDF, PNG and SVG into this directory."""
+    results: Path = Path("runs")
+    """Where `seads evaluate` leaves its results on packaged agents: in NAME/eval."""
     json: bool = False
     """Print one JSON object."""
 
@@ -29,12 +34,12 @@ def run(options: Options) -> dict[str, Any]:
     from seads.jax_setup import prepare_jax
 
     prepare_jax()
-    from seads.show.report import final_coverage, final_success, write_report
+    from seads.show.report import write_report
 
-    runs, files = write_report(options.runs, options.out, options.figures)
+    runs, files = write_report(options.runs, options.out, options.figures, options.results)
     for record in runs:
-        if record.remark:
-            print(record.remark, file=sys.stderr)
+        for remark in record.remarks:
+            print(remark, file=sys.stderr)
     print(f"{options.out}: {len(runs)} run{'' if len(runs) == 1 else 's'}")
     if options.figures is not None:
         print(f"{options.figures}: {len(files) - 1} files of figures")
@@ -47,17 +52,20 @@ def run(options: Options) -> dict[str, Any]:
     return {
         "out": str(options.out),
         "figures": [str(path) for path in files[1:]],
-        "runs": [
-            {
-                "run": str(record.path),
-                "env": record.env,
-                "preset": record.preset,
-                "seed": record.seed,
-                "env_steps": record.env_steps,
-                "finished": record.remark is None,
-                "coverage": final_coverage(record),
-                "success": final_success(record, replan=True),
-            }
-            for record in runs
-        ],
+        "runs": [_as_json(record) for record in runs],
+    }
+
+
+def _as_json(record: RunRecord) -> dict[str, Any]:
+    """A run with its final values, each beside the env steps of the agent that it is of."""
+    found = {"coverage": record.final("coverage"), "success": record.final("tasks")}
+    return {
+        "run": str(record.path),
+        "env": record.env,
+        "preset": record.preset,
+        "seed": record.seed,
+        "env_steps": record.env_steps,
+        "finished": record.finished,
+        **{name: one and one.value for name, one in found.items()},
+        **{f"{name}_env_steps": one and one.env_steps for name, one in found.items()},
     }

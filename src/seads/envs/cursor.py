@@ -7,17 +7,14 @@ from typing import Literal
 import numpy as np
 from jaxtyping import Float, Float32, Int
 
-from seads.envs.interface import Rows
-from seads.errors import SeadsError
+from seads.envs.manipulator import Manipulator, Rows
+from seads.errors import check_choice
+from seads.games.game import Game
 
 PUSH_THRESHOLD = 0.6
 
-# Arrays rather than numbers: numpy converts a number anew in every operation.
-_LOW, _HIGH, _THRESHOLD, _NOWHERE = (np.array(x) for x in (0.0, 1.0, PUSH_THRESHOLD, np.nan))
-_ONE, _TWO = np.array(1, np.float32), np.array(2, np.float32)
 
-
-class Cursor:
+class Cursor(Manipulator):
     """A batch of points in the unit square; the body's state is (x, y).
 
     An action is (dx, dy, push). The displacement comes first, the position is clipped to
@@ -34,9 +31,11 @@ class Cursor:
     action_high = (0.2, 0.2, 1.0)
     step_limit = 10
 
-    def __init__(self, num_envs: int, observation: Literal["scaled", "raw"] = "scaled") -> None:
-        if observation not in ("scaled", "raw"):
-            raise SeadsError(f"unknown observation {observation!r}; choose from scaled, raw")
+    def __init__(
+        self, num_envs: int, game: Game, observation: Literal["scaled", "raw"] = "scaled"
+    ) -> None:
+        super().__init__(num_envs, game)
+        check_choice("observation", observation, ("scaled", "raw"))
         self._scaled = observation == "scaled"
         self._position = np.zeros((num_envs, 2))
 
@@ -45,30 +44,19 @@ class Cursor:
     ) -> None:
         self._position[rows] = uniforms
 
-    def after_move(
-        self, rows: Int[np.ndarray, "picked"], uniforms: Float[np.ndarray, "picked n"]
-    ) -> None:
-        """Nothing: the cursor stays where it pushed."""
-
     def step(
         self, rows: Rows, actions: Float[np.ndarray, "picked act"]
     ) -> Float[np.ndarray, "picked 2"]:
         position = self._position[rows] + actions[:, :2]
         # np.clip costs several times as much as these two on a small batch.
-        position = np.minimum(np.maximum(position, _LOW), _HIGH)
+        position = np.minimum(np.maximum(position, 0.0), 1.0)
         self._position[rows] = position
-        return np.where(actions[:, 2:] > _THRESHOLD, position, _NOWHERE)
+        return np.where(actions[:, 2:] > PUSH_THRESHOLD, position, np.nan)
 
     def observe(self, rows: Rows) -> Float32[np.ndarray, "picked obs"]:
         position = self._position[rows].astype(np.float32)
-        if self._scaled:
-            position *= _TWO
-            position -= _ONE
-        return position
+        return 2 * position - 1 if self._scaled else position
 
     def pose(self, row: int) -> Float[np.ndarray, "2"]:
         """The cursor's (x, y) on the board."""
         return self._position[row].copy()
-
-    def close(self) -> None:
-        """A cursor holds nothing."""

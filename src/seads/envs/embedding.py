@@ -1,30 +1,35 @@
-"""A board game embedded in the reach of a manipulator: any game with any body, batched."""
+"""A board game embedded in the reach of a manipulator: any game with any manipulator, batched."""
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 from jaxtyping import Bool, Float, Float32, Int, UInt8, UInt64
 
 from seads import streams
-from seads.envs.episodes import Episodes, Starts
-from seads.envs.interface import EnvSpec, Manipulator, Step
-from seads.envs.requests import check_actions, check_rows, check_seeds, check_symbols
-from seads.errors import SeadsError
-from seads.games.game import NO_MOVE, Game, Split
+from seads.envs.checks import check_actions, check_rows, check_seeds, check_symbols
+from seads.envs.interface import EnvSpec, Step
+from seads.envs.manipulator import Manipulator
+from seads.errors import SeadsError, check_choice
+from seads.games.board_types import NO_MOVE, SPLITS, Split
+from seads.games.game import Game
 from seads.streams import RowPurpose
 
 Mode = Literal["skill", "task"]
 GivenBoards = tuple[UInt8[np.ndarray, "picked fields"], Int[np.ndarray, "picked"]]
-"""Start boards that a caller sets, and their solution depths; -1 where nobody asks for them."""
+"""Start boards that a caller sets, and their solution depths; -1 where they are not needed."""
 
-_START = np.array([[RowPurpose.BODY], [RowPurpose.BOARD]], np.uint64)
-_AFTER_MOVE = np.uint64(RowPurpose.MOVE)
 
-# Arrays rather than numbers: numpy converts a number anew in every operation.
-_ONE, _NO_MOVE = np.array(1.0), np.array(NO_MOVE)
-_ALL = slice(None)
+class Starts(NamedTuple):
+    """How episodes start, a row each."""
+
+    seeds: UInt64[np.ndarray, "episodes"]
+    boards: UInt8[np.ndarray, "episodes fields"]
+    depths: Int[np.ndarray, "episodes"]
+    """The solution depth each board was drawn for."""
+    uniforms: Float[np.ndarray, "episodes n"]
+    """What the manipulator's pose is drawn from."""
 
 
 class EmbeddedEnv:
@@ -52,16 +57,14 @@ class EmbeddedEnv:
     ) -> None:
         if not 1 <= depths[0] <= depths[1]:
             raise SeadsError(f"depths {depths} must be (low, high) with 1 <= low <= high")
-        if split not in ("train", "test", "all"):
-            raise SeadsError(f"unknown split {split!r}; choose from train, test, all")
+        check_choice("split", split, SPLITS)
+        check_choice("mode", mode, ("skill", "task"))
         self.game = game
         self.manipulator = manipulator
         self.num_envs = num_envs
-        self._closed = False
         self.depths = depths
-        self._lowest_depth = np.array(depths[0])
-        self._num_depths = np.array(float(depths[1] - depths[0] + 1))
         self.split: Split = split
+        self.mode: Mode = mode
         self.spec = EnvSpec(
             name=name,
             observation_size=manipulator.observation_size + game.num_bits + 1,
@@ -73,8 +76,6 @@ class EmbeddedEnv:
         )
         self._low = np.tile(manipulator.action_low, (num_envs, 1))
         self._high = np.tile(manipulator.action_high, (num_envs, 1))
-        self._everything = np.arange(num_envs)
-        self._episodes = Episodes(num_envs, self._draw)
 
         self._boards = np.tile(game.goal, (num_envs, 1))
         self._observation = np.zeros((num_envs, self.spec.observation_size), np.float32)
@@ -84,7 +85,6 @@ class EmbeddedEnv:
         self._seen_time = self._observation[:, -1]
         self._seeds = np.zeros(num_envs, np.uint64)
         self._moves_made = np.zeros(num_envs, np.uint64)
-        self._depths_drawn = np.full(num_envs, -1)
         # Whole numbers as floats: numpy divides integers several times as slowly.
         self._clock = np.zeros(num_envs)
         self._limit = np.full(num_envs, float(manipulator.step_limit))
@@ -94,70 +94,51 @@ class EmbeddedEnv:
         self._truncated = np.zeros(num_envs, bool)
         self._move = np.full(num_envs, NO_MOVE)
         self._touch = np.full((num_envs, 2), np.nan)
-        self._no_reward = np.zeros(num_envs, np.float32)
-        self.set_mode(mode)
-
-    def set_mode(self, mode: Mode) -> None:
-        """Choose what an episode is; every row must be reset afterwards."""
-        if mode not in ("skill", "task"):
-            raise SeadsError(f"unknown mode {mode!r}; choose from skill, task")
-        self.mode: Mode = mode
-        self._limit[:] = self.spec.step_limit  # times the depth of a task, which a reset draws
-        self._started[:] = False
-        self._running[:] = False
+        self._changed = np.zeros(num_envs, bool)
+        self._closed = False
 
     def reset(
         self,
-        seeds: np.ndarray | None = None,
+        seeds: np.ndarray,
         rows: np.ndarray | None = None,
         symbols: np.ndarray | None = None,
     ) -> Float32[np.ndarray, "rows obs"]:
-        """As in `BatchedEnv`; without seeds, the next episodes of the rows' series."""
-        rows = check_rows(rows, self._everything)
+        rows = check_rows(rows, self.num_envs)
+        seeds = check_seeds(seeds, rows)
         given = None if symbols is None else self._given_boards(symbols, rows)
-        if seeds is None:
-            starts = self._episodes.take(rows)
-        else:
-            starts = self._draw(check_seeds(seeds, rows), given)
-        boards, depths = given or (starts.boards, starts.depths)
+        return self.start(self.draw_starts(seeds, given), rows)
+
+    def draw_starts(
+        self, seeds: UInt64[np.ndarray, "episodes"], given: GivenBoards | None = None
+    ) -> Starts:
+        """The starts that these seeds give, of any number of episodes; boards may be given."""
+        # The first number is for the depth, the others are for the pose.
+        count = 1 + self.manipulator.num_uniforms
+        uniforms = streams.uniforms(streams.fork(seeds, RowPurpose.BODY), count)
+        if given is None:
+            low, high = self.depths
+            depths = low + (uniforms[:, 0] * (high - low + 1)).astype(np.int64)
+            given = self.game.draw(depths, self.split, seeds), depths
+        boards, depths = given
+        return Starts(seeds, boards, depths, uniforms[:, 1:])
+
+    def start(
+        self, starts: Starts, rows: Int[np.ndarray, "picked"]
+    ) -> Float32[np.ndarray, "rows obs"]:
+        """Start new episodes in the picked rows, drawn before."""
         self._seeds[rows] = starts.seeds
         self._moves_made[rows] = 0
-        self._depths_drawn[rows] = depths
-        self._boards[rows] = boards
+        self._boards[rows] = starts.boards
         if self.mode == "task":
-            self._limit[rows] = self.spec.step_limit * depths
+            self._limit[rows] = self.spec.step_limit * starts.depths
         self._started[rows] = True
         self.manipulator.reset(rows, starts.uniforms)
         return self._begin(rows)
 
-    def start_series(self, seeds: np.ndarray, rows: np.ndarray | None = None) -> None:
-        """Give the picked rows (all by default) a series of episodes each, for `reset()`.
-
-        A row's series is a function of its seed alone, and `reset` with seeds leaves it alone.
-        Such resets are the fastest: their starts are drawn ahead, many at once.
-        """
-        rows = check_rows(rows, self._everything)
-        self._episodes.restart(rows, check_seeds(seeds, rows))
-
-    def _draw(
-        self, seeds: UInt64[np.ndarray, "picked"], given: GivenBoards | None = None
-    ) -> Starts:
-        """The starts that these seeds give, except for boards that are given."""
-        # The body's first number is for the depth, the others are for the pose.
-        count = 1 + self.manipulator.num_uniforms
-        start, board = streams.uniforms(streams.fork(seeds, _START), count)
-        if given is None:
-            depths = (start[:, 0] * self._num_depths).astype(np.int64)
-            depths += self._lowest_depth
-            boards = self.game.draw(depths, self.split, seeds, board[:, 0])
-        else:
-            boards, depths = given
-        return Starts(seeds, depths, boards, start[:, 1:])
-
     def resume(self, rows: np.ndarray | None = None) -> Float32[np.ndarray, "rows obs"]:
         if self.mode == "task":
             raise ValueError("resume starts the next skill; a task runs on by itself")
-        rows = check_rows(rows, self._everything)
+        rows = check_rows(rows, self.num_envs)
         if not self._started[rows].all():
             raise ValueError(f"row {rows[~self._started[rows]][0]} has no episode; reset it first")
         self._after_move(rows[self._terminated[rows]])
@@ -166,48 +147,42 @@ class EmbeddedEnv:
     def put_boards(
         self, symbols: np.ndarray, rows: np.ndarray | None = None
     ) -> Float32[np.ndarray, "rows obs"]:
-        """Change boards under the bodies, as a hand from outside would: nobody's move.
+        """Change boards under the bodies, as a hand from outside would: no move of the game.
 
         Poses and clocks stay as they are, and a running skill goes on.
         """
-        rows = check_rows(rows, self._everything)
+        rows = check_rows(rows, self.num_envs)
         boards = self.game.from_bits(check_symbols(symbols, rows, self.spec.num_bits))
         self._boards[rows] = boards
         self._seen_symbol[rows] = self.game.to_bits(boards)
         return self._observation.copy()
 
-    def step(
-        self,
-        actions: np.ndarray,
-        active: np.ndarray | None = None,
-    ) -> Step:
-        rows, actions = check_actions(
-            actions, active, self._running, self._everything, self._low, self._high
-        )
-        at = _ALL if rows is self._everything else rows
+    def step(self, actions: np.ndarray, active: np.ndarray | None = None) -> Step:
+        rows, actions = check_actions(actions, active, self._running, self._low, self._high)
+        at = rows if len(rows) < self.num_envs else slice(None)  # which is faster
         touch = self.manipulator.step(at, actions)
         boards = self._boards[at]
         move = self.game.move_at(touch, boards)
-        changed = move != _NO_MOVE
+        changed = move != NO_MOVE
         if np.count_nonzero(changed):
             played = self.game.play(boards, move)
-            changed = np.logical_or.reduce(played != boards, axis=1)
+            changed = (played != boards).any(axis=1)
             self._boards[at] = played
-        self._clock[at] += _ONE
+        self._clock[at] += 1
         clock, limit = self._clock[at], self._limit[at]
         task = self.mode == "task"
         terminated = (self._boards[at] == self.game.goal).all(axis=1) if task else changed
-        truncated = clock >= limit
-        truncated &= ~terminated
+        truncated = (clock >= limit) & ~terminated
         running = ~(terminated | truncated)
         self._terminated[at] = terminated
         self._truncated[at] = truncated
         self._running[at] = running
         self._move[at] = move
         self._touch[at] = touch
+        self._changed[at] = changed
         if task:
             self._after_move(rows[changed & running])
-        self._seen_time[at] = _ONE - clock / limit
+        self._seen_time[at] = 1 - clock / limit
         self._seen_body[at] = self.manipulator.observe(at)
         symbol = self.game.to_bits(self._boards)
         self._seen_symbol[:] = symbol
@@ -216,7 +191,7 @@ class EmbeddedEnv:
             symbol=symbol,
             terminated=self._terminated.copy(),
             truncated=self._truncated.copy(),
-            reward=self._terminated.astype(np.float32) if task else self._no_reward.copy(),
+            reward=(self._terminated & task).astype(np.float32),
             move=self._move.copy(),
         )
 
@@ -224,7 +199,7 @@ class EmbeddedEnv:
         if len(rows) == 0:
             return
         self._moves_made[rows] += np.uint64(1)
-        event = streams.fork(self._seeds[rows], _AFTER_MOVE + self._moves_made[rows])
+        event = streams.fork(self._seeds[rows], np.uint64(RowPurpose.MOVE) + self._moves_made[rows])
         uniforms = streams.uniforms(event, self.manipulator.num_uniforms)
         self.manipulator.after_move(rows, uniforms)
 
@@ -233,10 +208,10 @@ class EmbeddedEnv:
         self._clock[rows] = 0
         self._terminated[rows] = False
         self._truncated[rows] = False
-        self._move[rows] = _NO_MOVE
+        self._move[rows] = NO_MOVE
         self._seen_time[rows] = 1.0
         # All rows are looked at: that is cheaper than finding those that begin.
-        self._seen_body[:] = self.manipulator.observe(_ALL)
+        self._seen_body[:] = self.manipulator.observe(slice(None))
         self._seen_symbol[:] = self.game.to_bits(self._boards)
         return self._observation.copy()
 
@@ -264,17 +239,25 @@ class EmbeddedEnv:
         return self._boards.copy()
 
     @property
-    def depths_drawn(self) -> Int[np.ndarray, "rows"]:
-        """The solution depth each start board was drawn for; -1 where the board was given."""
-        return self._depths_drawn.copy()
+    def touch(self) -> Float[np.ndarray, "rows 2"]:
+        """The board point each row touched in its last step, with or without effect; NaN if none.
+
+        Where a manipulator feels more finely than the game asks, where exactly it touched.
+        """
+        touch = np.where(self._clock[:, None] > 0, self._touch, np.nan)
+        for row in np.flatnonzero(np.isfinite(touch[:, 0])):
+            exact = self.manipulator.contact(int(row))
+            if exact is not None:
+                touch[row] = exact
+        return touch
 
     @property
-    def touch(self) -> Float[np.ndarray, "rows 2"]:
-        """The board point each row touched in its last step, NaN if none."""
-        return np.where(self._clock[:, None] > 0, self._touch, np.nan)
+    def changed(self) -> Bool[np.ndarray, "rows"]:
+        """Whether each row's last step changed its board: which touches had an effect."""
+        return self._changed & (self._clock > 0)
 
     def close(self) -> None:
-        """Free the body's physics; closing again does nothing."""
+        """Free the manipulator's physics; closing again does nothing."""
         if not self._closed:
             self._closed = True
             self.manipulator.close()

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Protocol, runtime_checkable
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 from jaxtyping import Bool, Float, Float32, Int, UInt64
-
-Rows = Int[np.ndarray, "picked"] | slice
-"""Which rows: their numbers, or `slice(None)` for all."""
 
 
 @dataclass(frozen=True)
@@ -26,11 +23,16 @@ class EnvSpec:
     step_limit: int
     """Steps after which a skill ends though no symbol has changed (t_max)."""
     num_moves: int | None
-    """How many ground-truth moves there are to learn; None where nobody knows."""
+    """How many ground-truth moves there are to learn; None where that is not known."""
 
     @property
     def action_size(self) -> int:
         return len(self.action_low)
+
+    def scaled(self, actions: Float[np.ndarray, "*rows act"]) -> Float[np.ndarray, "*rows act"]:
+        """Actions in [-1, 1], as policies give them, within this environment's bounds."""
+        low, high = np.array(self.action_low), np.array(self.action_high)
+        return low + (high - low) * (actions.astype(np.float64) + 1) / 2
 
 
 def symbol_columns(observation_size: int, num_bits: int) -> tuple[int, int]:
@@ -104,48 +106,3 @@ class BatchedEnv(Protocol):
     def close(self) -> None:
         """Free threads, processes and renderers."""
         ...
-
-
-@runtime_checkable
-class Manipulator(Protocol):
-    """A batch of bodies that can touch a board; composes with any game.
-
-    Rows are picked by index so that finished rows cost nothing; `step` and `observe` also take
-    `slice(None)` for all of them, which numpy need not look up. Random numbers arrive as
-    uniforms in [0, 1), `num_uniforms` a reset, so that a pose is a function of a row's seed.
-    """
-
-    name: str
-    num_uniforms: int
-    observation_size: int
-    action_low: tuple[float, ...]
-    action_high: tuple[float, ...]
-    step_limit: int
-
-    def reset(
-        self, rows: Int[np.ndarray, "picked"], uniforms: Float[np.ndarray, "picked n"]
-    ) -> None:
-        """Put the picked rows into random start poses."""
-        ...
-
-    def after_move(
-        self, rows: Int[np.ndarray, "picked"], uniforms: Float[np.ndarray, "picked n"]
-    ) -> None:
-        """What happens to the body after a game move: nothing, or a reset (Jaco)."""
-        ...
-
-    def step(
-        self, rows: Rows, actions: Float[np.ndarray, "picked act"]
-    ) -> Float[np.ndarray, "picked 2"]:
-        """Act once; where each row touched the board (unit square, from top left); NaN if none."""
-        ...
-
-    def observe(self, rows: Rows) -> Float32[np.ndarray, "picked obs"]:
-        """The body's part of the observation."""
-        ...
-
-    def pose(self, row: int) -> Any:
-        """What the renderer needs to draw one row."""
-        ...
-
-    def close(self) -> None: ...

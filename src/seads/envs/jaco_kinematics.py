@@ -131,7 +131,7 @@ class ArmKinematics:
             if not len(todo):
                 break
             axes, arms = pose.axes[off], (pose.position[:, None] - pose.anchors)[off]
-            transposed = np.concatenate([_cross(axes, arms), axes], -1)
+            transposed = np.concatenate([np.cross(axes, arms), axes], -1)
             jacobian = np.swapaxes(transposed, 1, 2)
             error = np.concatenate([shift, turn], -1)[..., None]
             step = transposed @ np.linalg.solve(jacobian @ transposed + _DAMPING * np.eye(6), error)
@@ -145,13 +145,6 @@ class ArmKinematics:
         start = np.tile(ELBOW_UP, (len(positions), 1))
         angles, solved = self.solve(start, positions, hand_down(np.zeros(len(positions))))
         return positions[solved], angles[solved]
-
-
-def _cross(
-    a: Float[np.ndarray, "rows 6 3"], b: Float[np.ndarray, "rows 6 3"]
-) -> Float[np.ndarray, "rows 6 3"]:
-    """The vector product; numpy's own spends most of a small call on moving axes."""
-    return a[..., _NEXT] * b[..., _NEXT2] - a[..., _NEXT2] * b[..., _NEXT]
 
 
 def hand_down(turns: Float[np.ndarray, "rows"]) -> Rotations:

@@ -8,6 +8,7 @@ board is the one nearest to the base, column 0 the one at smallest x.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import mujoco
 import numpy as np
@@ -15,35 +16,29 @@ from dm_control import composer, mjcf
 from dm_control.entities.manipulators import kinova
 from jaxtyping import Float
 
-from seads.envs.jaco_kinematics import ELBOW_UP
-from seads.envs.physics import CONTROL_TIMESTEP, PHYSICS, PRESS_FORCE
-from seads.errors import SeadsError
+from seads.errors import SeadsError, check_choice
+from seads.games.game import Game
+from seads.games.look import FieldBox
 
 BASE_POSITION = (0.0, 0.4, 0.0)
-_PLATE_HALF_HEIGHT = 0.01
-_SITE_FRACTION = 0.7  # a press near a field's edge is nobody's
+MOST_FIELDS = 5  # more of them side by side are narrower than 0.1 m: the arm must reach them
+_HALF_HEIGHT = 0.01
+_HIGHEST_HALF_HEIGHT = 0.05
+_SITE_FRACTION = 0.7  # a press near a field's edge is of no field
 _SITE_HALF_HEIGHT = 0.005
 
 
 @dataclass(frozen=True)
 class BoardGeometry:
-    """Square boxes, row by row from the top left, each with a touch sensor on its top."""
+    """Boxes that stand on the ground, each with a touch sensor on its top."""
 
     half_extent: float
     """The board covers [-half_extent, half_extent]² (paper S.7.3)."""
-    half_heights: tuple[tuple[float, ...], ...]
-    """The boxes' half heights, a row of the board per tuple; they stand on the ground."""
+    boxes: tuple[FieldBox, ...]
+    """Where the boxes are in the unit square."""
+    half_heights: tuple[float, ...]
     site_fraction: float
     """How much of a box's width the touch sensor covers."""
-
-    @property
-    def size(self) -> int:
-        return len(self.half_heights)
-
-    @property
-    def half_width(self) -> float:
-        """Half the width of a box."""
-        return self.half_extent / self.size
 
     def world(self, points: Float[np.ndarray, "n 2"]) -> Float[np.ndarray, "n 2"]:
         """World x, y of points of the unit square (origin top left, y downwards)."""
@@ -54,35 +49,46 @@ class BoardGeometry:
         return (positions * np.array([1.0, -1.0]) / self.half_extent + 1) / 2
 
     @property
-    def middles(self) -> Float[np.ndarray, "fields 2"]:
+    def middles(self) -> Float[np.ndarray, "boxes 2"]:
         """The middle of each box in the unit square."""
-        column, row = np.meshgrid(np.arange(self.size), np.arange(self.size))
-        return (np.stack([column, row], -1).reshape(-1, 2) + 0.5) / self.size
+        return np.array([(box.x, box.y) for box in self.boxes])
 
 
-def _rings(heights: Float[np.ndarray, "rings"]) -> tuple[tuple[float, ...], ...]:
-    """Heights by Chebyshev distance from the centre: the first in the middle, the last outside."""
-    middle = len(heights) - 1
-    fields = range(2 * middle + 1)
+def board_geometry(game: Game, heights: str = "flat") -> BoardGeometry:
+    """The board of a game: a box for each field, or one plate where the point touched decides.
+
+    With `heights="rings"` it is a bowl: the middle field is lowest, the outer ring highest
+    (paper: LightsOut3DJaco).
+    """
+    check_choice("heights", heights, ("flat", "rings"))
+    half_extent = min(game.size, MOST_FIELDS) / 20  # fields are 0.1 m wide
+    if game.touch == "field":
+        half_heights = (_HALF_HEIGHT,) * game.num_fields if heights == "flat" else _rings(game)
+        return BoardGeometry(half_extent, game.fields, half_heights, _SITE_FRACTION)
+    if heights == "rings":
+        raise SeadsError(
+            f"heights='rings' needs fields apart, and {game.name} is played on one plate"
+        )
+    return BoardGeometry(half_extent, (FieldBox(0.5, 0.5, 1.0, 1.0),), (_HALF_HEIGHT,), 1.0)
+
+
+def _rings(game: Game) -> tuple[float, ...]:
+    """Half heights by Chebyshev distance from the centre: the lowest in the middle."""
+    rows, columns = game.shape
+    heights = np.linspace(_HALF_HEIGHT, _HIGHEST_HALF_HEIGHT, (game.size + 1) // 2)
     return tuple(
-        tuple(float(heights[max(abs(r - middle), abs(c - middle))]) for c in fields) for r in fields
+        float(heights[int(max(abs(row - (rows - 1) / 2), abs(column - (columns - 1) / 2)))])
+        for row in range(rows)
+        for column in range(columns)
     )
 
 
-BOARDS = {
-    "lightsout": BoardGeometry(0.25, ((0.01,) * 5,) * 5, _SITE_FRACTION),
-    # A bowl: the centre is recessed, the outer ring highest (paper: LightsOut3DJaco).
-    "lightsout3d": BoardGeometry(0.25, _rings(np.linspace(0.01, 0.05, 3)), _SITE_FRACTION),
-    # One plate: where it was touched decides, so the sensor covers all of it.
-    "tileswap": BoardGeometry(0.15, ((_PLATE_HALF_HEIGHT,),), 1.0),
-}
+class Scene(NamedTuple):
+    """The parts of the scene, for dm_control's composer."""
 
-
-def board_geometry(board: str) -> BoardGeometry:
-    """The geometry of a named board."""
-    if board not in BOARDS:
-        raise SeadsError(f"unknown board {board!r}; choose from {', '.join(BOARDS)}")
-    return BOARDS[board]
+    arena: BoardArena
+    arm: kinova.JacoArm
+    hand: kinova.JacoHand
 
 
 class BoardArena(composer.Arena):
@@ -96,77 +102,35 @@ class BoardArena(composer.Arena):
         world.add("geom", name="ground", type="plane", size=(1, 1, 0.1), rgba=(0.3, 0.35, 0.4, 1))
         world.add("camera", name="front", pos=(0, -0.75, 0.75), xyaxes=(1, 0, 0, 0, 0.7, 0.75))
         world.add("camera", name="top", pos=(0, 0, 1.2), xyaxes=(1, 0, 0, 0, 1, 0))
-        half_width, heights = geometry.half_width, np.ravel(geometry.half_heights)
-        site_half = geometry.site_fraction * half_width
-        for field, (x, y) in enumerate(geometry.world(geometry.middles)):
-            name, half_height = f"field_{field}", float(heights[field])
+        places = zip(geometry.boxes, geometry.world(geometry.middles), strict=True)
+        for field, (box, (x, y)) in enumerate(places):
+            name, half_height = f"field_{field}", geometry.half_heights[field]
             body = world.add("body", name=name, pos=(x, y, half_height))
-            size = (half_width, half_width, half_height)
+            half_widths = (box.width * geometry.half_extent, box.height * geometry.half_extent)
+            size = (*half_widths, half_height)
             body.add("geom", name=name, type="box", size=size, rgba=(0.8, 0.8, 0.8, 1))
             touch = body.add(
                 "site",
                 name=name,
                 type="box",
                 pos=(0, 0, half_height),
-                size=(site_half, site_half, _SITE_HALF_HEIGHT),
+                size=(*(geometry.site_fraction * half for half in half_widths), _SITE_HALF_HEIGHT),
                 group=composer.SENSOR_SITES_GROUP,
                 rgba=(0, 0, 0, 0),
             )
             self.touch_sensors.append(self.mjcf_model.sensor.add("touch", name=name, site=touch))
 
 
-class JacoTask(composer.Task):
-    """The task as dm_control would run it, press by press: the reference, in speed too."""
-
-    def __init__(self, geometry: BoardGeometry) -> None:
-        self._arena = BoardArena(geometry)
-        self._arm, self._hand = kinova.JacoArm(), kinova.JacoHand(use_pinch_site_as_tcp=True)
-        self._arm.attach(self._hand)
-        self._arena.attach(self._arm).pos = BASE_POSITION
-        for entity in (self._arm, self._hand):
-            entity.observables.enable_all()
-        self.set_timesteps(CONTROL_TIMESTEP, PHYSICS["reference"].timestep)
-        self.pressed: int | None = None
-
-    @property
-    def root_entity(self) -> composer.Entity:
-        return self._arena
-
-    def initialize_episode(
-        self, physics: mjcf.Physics, random_state: np.random.RandomState
-    ) -> None:
-        """The tool centre point somewhere above the board (paper S.7.3)."""
-        self.pressed = None
-        physics.bind(self._arm.joints).qpos = ELBOW_UP
-        turn = random_state.uniform(-np.pi, np.pi) / 2
-        self._arm.set_site_to_xpos(
-            physics,
-            random_state,
-            self._hand.tool_center_point,
-            random_state.uniform((-0.1, -0.1, 0.2), (0.1, 0.1, 0.4)),
-            np.array([0.0, np.cos(turn + np.pi / 4), np.sin(turn + np.pi / 4), 0.0]),
-        )
-
-    def after_substep(self, physics: mjcf.Physics, random_state: np.random.RandomState) -> None:
-        touch = physics.bind(self._arena.touch_sensors).sensordata
-        if self.pressed is None and touch.max() > PRESS_FORCE:
-            self.pressed = int(touch.argmax())
-
-    def should_terminate_episode(self, physics: mjcf.Physics) -> bool:
-        return self.pressed is not None
-
-    def get_reward(self, physics: mjcf.Physics) -> float:
-        return 0.0
+def build_scene(geometry: BoardGeometry) -> Scene:
+    """The arm with its hand, attached to the board's arena."""
+    arena = BoardArena(geometry)
+    arm, hand = kinova.JacoArm(), kinova.JacoHand(use_pinch_site_as_tcp=True)
+    arm.attach(hand)
+    arena.attach(arm).pos = BASE_POSITION
+    return Scene(arena, arm, hand)
 
 
-def composer_environment(board: str) -> composer.Environment:
-    """The same scene run by dm_control itself: the reference for tests and for speed."""
-    return composer.Environment(
-        JacoTask(board_geometry(board)), strip_singleton_obs_buffer_dim=True
-    )
-
-
-def build_model(board: str) -> mujoco.MjModel:
+def build_model(geometry: BoardGeometry) -> mujoco.MjModel:
     """The scene compiled by plain MuJoCo from composer's own export."""
-    root = JacoTask(board_geometry(board)).root_entity.mjcf_model
+    root = build_scene(geometry).arena.mjcf_model
     return mujoco.MjModel.from_xml_string(root.to_xml_string(), root.get_assets())

@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
 
 import mujoco
-
-from seads.errors import SeadsError
 
 CONTROL_TIMESTEP = 0.1  # seconds an action lasts, paper S.7.3
 PRESS_FORCE = 1e-3  # newtons on a touch sensor that make a press
@@ -19,7 +16,7 @@ class PhysicsOptions:
 
     timestep: float
     """Seconds of one physics substep; must divide the control timestep."""
-    integrator: Literal["euler", "implicitfast"]
+    integrator: mujoco.mjtIntegrator
     noslip_iterations: int
     """Passes of the solver that removes the slip that soft friction leaves."""
     several_contacts: bool
@@ -36,7 +33,7 @@ class PhysicsOptions:
         """Set these options on a model, in place."""
         option = model.opt
         option.timestep = self.timestep
-        option.integrator = _INTEGRATORS[self.integrator]
+        option.integrator = self.integrator
         option.noslip_iterations = self.noslip_iterations
         for wanted, bit in (
             (self.several_contacts, mujoco.mjtDisableBit.mjDSBL_MULTICCD),
@@ -47,15 +44,11 @@ class PhysicsOptions:
                 option.disableflags |= int(bit)
 
 
-_INTEGRATORS = {
-    "euler": mujoco.mjtIntegrator.mjINT_EULER,
-    "implicitfast": mujoco.mjtIntegrator.mjINT_IMPLICITFAST,
-}
-
+_EULER, _IMPLICIT = mujoco.mjtIntegrator.mjINT_EULER, mujoco.mjtIntegrator.mjINT_IMPLICITFAST
 PHYSICS = {
-    "reference": PhysicsOptions(0.002, "euler", 5, several_contacts=True, islands=True),
-    "fast": PhysicsOptions(0.005, "implicitfast", 0, several_contacts=False, islands=False),
-    "fastest": PhysicsOptions(0.01, "implicitfast", 0, several_contacts=False, islands=False),
+    "reference": PhysicsOptions(0.002, _EULER, 5, several_contacts=True, islands=True),
+    "fast": PhysicsOptions(0.005, _IMPLICIT, 0, several_contacts=False, islands=False),
+    "fastest": PhysicsOptions(0.01, _IMPLICIT, 0, several_contacts=False, islands=False),
 }
 """`reference` is what dm_control's composer runs; the others trade accuracy for speed.
 
@@ -65,10 +58,3 @@ and 200 of open-loop pushes at fields, "same field pressed, or none in both", ra
 .99 / .90, .99 / .88, 1.0 / .93. Where they differ, several fingers land within one substep
 or slide off a field's edge.
 """
-
-
-def physics_options(name: str) -> PhysicsOptions:
-    """The options of a preset."""
-    if name not in PHYSICS:
-        raise SeadsError(f"unknown physics {name!r}; choose from {', '.join(PHYSICS)}")
-    return PHYSICS[name]

@@ -11,17 +11,15 @@ import numpy as np
 from jaxtyping import Float, Float32, Int
 from mujoco.batch import Batch
 
+from seads.envs.checks import check_count
 from seads.envs.cursor import PUSH_THRESHOLD
-from seads.envs.interface import Rows
-from seads.errors import SeadsError
+from seads.envs.manipulator import Manipulator, Point, Rows
+from seads.errors import check_choice
+from seads.games.game import Game
 
 BOARD_HALF_WIDTH = 0.15  # paper S.7.2: the board spans [-0.15, 0.15] in x and y
 ACTION_REPEAT = 2  # paper S.7.2: 0.02 s of simulation, twice for each action
-
-# Arrays rather than numbers: numpy converts a number anew in every operation.
-_LOW, _HIGH, _THRESHOLD, _NOWHERE = (np.array(x) for x in (0.0, 1.0, PUSH_THRESHOLD, np.nan))
-_BOARD_HALF_WIDTH, _BOARD_WIDTH = np.array(BOARD_HALF_WIDTH), np.array(2 * BOARD_HALF_WIDTH)
-_ZERO, _VELOCITY_SCALE, _FULL_TURN = (np.array(x) for x in (0.0, 0.1, 2 * np.pi))
+_VELOCITY_SCALE = 0.1
 
 
 def load_model() -> mujoco.MjModel:
@@ -49,12 +47,13 @@ def load_model() -> mujoco.MjModel:
     return model
 
 
-class Reacher:
+class Reacher(Manipulator):
     """A batch of two-link arms; the body's state is (shoulder, wrist) and their velocities.
 
     An action is two torques in [-1, 1] and a push. Above 0.6 the push touches the board
     under the finger where the arm has got to, if the finger is over the board at all:
-    the board's x and y are (finger + 0.15) / 0.3. A move leaves the arm as it is.
+    the board's x and y are (finger + 0.15) / 0.3. A move leaves the arm
+    its pose and its swing (paper S.7.2).
 
     `observation="scaled"` shows the joints' cosines and sines and a tenth of their
     velocities; `"raw"` angles and velocities. By default all arms are stepped on the calling
@@ -67,92 +66,83 @@ class Reacher:
     action_high = (1.0, 1.0, 1.0)
     step_limit = 50
 
+    board_share = 0.58
+    steps_per_second, frames_per_step = 25.0, 1
+    clip_frames_per_second = 20
+    camera = (0.0, -0.4, 0.62)
+
     def __init__(
         self,
         num_envs: int,
+        game: Game,
         observation: Literal["scaled", "raw"] = "scaled",
         threads: int = 1,
     ) -> None:
-        if observation not in ("scaled", "raw"):
-            raise SeadsError(f"unknown observation {observation!r}; choose from scaled, raw")
-        if threads < 1:
-            raise SeadsError(f"threads is {threads}; it must be at least 1")
+        super().__init__(num_envs, game)
+        check_choice("observation", observation, ("scaled", "raw"))
+        check_count("threads", threads)
         self.model = load_model()
         self._scaled = observation == "scaled"
         self.observation_size = 6 if self._scaled else 4
-        self._upper_length, self._lower_length = (
-            np.array(self.model.body(name).pos[0]) for name in ("hand", "finger")
-        )
+        self._lengths = [float(self.model.body(name).pos[0]) for name in ("hand", "finger")]
         self._batch = Batch(self.model, num_envs, threads)
         self._qpos, self._qvel = self._batch.bind("qpos"), self._batch.bind("qvel")
         self._ctrl = self._batch.bind("ctrl")
         self._warm_start = self._batch.bind("qacc_warmstart")
-        # The scaled observation, and its parts as views: cosines and sines, and velocities.
-        self._seen = np.zeros((6, num_envs), np.float32)
-        self._seen_directions = self._seen[:4].reshape(2, 2, num_envs)
-        self._seen_velocities = self._seen[4:]
 
     def reset(
         self, rows: Int[np.ndarray, "picked"], uniforms: Float[np.ndarray, "picked n"]
     ) -> None:
         """Both joints uniform in [0, 2 pi) (paper S.7.2), so the wrist may start past its limit."""
-        angles = _FULL_TURN * uniforms
-        self._qpos[rows] = angles
-        self._qvel[rows] = _ZERO
-        self._seen_directions[..., rows] = _directions(angles.T.copy())
-        self._seen_velocities[:, rows] = _ZERO
-
-    def after_move(
-        self, rows: Int[np.ndarray, "picked"], uniforms: Float[np.ndarray, "picked n"]
-    ) -> None:
-        """Nothing: the arm keeps its pose and its swing (paper S.7.2)."""
+        self._qpos[rows] = 2 * np.pi * uniforms
+        self._qvel[rows] = 0.0
 
     def step(
         self, rows: Rows, actions: Float[np.ndarray, "picked act"]
     ) -> Float[np.ndarray, "picked 2"]:
         self._ctrl[rows] = actions[:, :2]
-        self._warm_start[rows] = _ZERO  # an action does not see the solutions before it
+        self._warm_start[rows] = 0.0  # an action does not see the solutions before it
         self._batch.step(None if isinstance(rows, slice) else np.sort(rows), ACTION_REPEAT)
-        # Copies with a joint in each row: numpy is slow along many short rows.
-        velocities = self._qvel[rows].T.copy()
-        angles = np.empty((3, len(actions)))  # of the shoulder, the wrist, and the finger
-        angles[:2] = self._qpos[rows].T
-        np.add(angles[0], angles[1], angles[2])
-        directions = _directions(angles)
-        self._seen_directions[..., rows] = directions[:, :2]
-        self._seen_velocities[:, rows] = velocities * _VELOCITY_SCALE
         # The finger's (x, y): the two links, each turned by the joints up to it.
-        point = directions[:, 0] * self._upper_length
-        point += directions[:, 2] * self._lower_length
-        point += _BOARD_HALF_WIDTH
-        point /= _BOARD_WIDTH
-        inside = (point >= _LOW) & (point <= _HIGH)
-        touching = actions[:, 2] > _THRESHOLD
-        touching &= inside[0]
-        touching &= inside[1]
-        return np.where(touching, point, _NOWHERE).T
+        turned = self._qpos[rows].T.copy()
+        turned[1] += turned[0]
+        directions = _directions(turned)
+        upper, lower = self._lengths
+        point = directions[:, 0] * upper + directions[:, 1] * lower
+        point = (point + BOARD_HALF_WIDTH) / (2 * BOARD_HALF_WIDTH)
+        inside = (point >= 0.0) & (point <= 1.0)
+        touching = (actions[:, 2] > PUSH_THRESHOLD) & inside[0] & inside[1]
+        return np.where(touching, point, np.nan).T
 
     def observe(self, rows: Rows) -> Float32[np.ndarray, "picked obs"]:
-        if self._scaled:
-            return self._seen[:, rows].T.copy()
-        return np.concatenate([self._qpos[rows], self._qvel[rows]], axis=1, dtype=np.float32)
+        angles, velocities = self._qpos[rows], self._qvel[rows]
+        if not self._scaled:
+            return np.concatenate([angles, velocities], axis=1, dtype=np.float32)
+        cosines, sines = _directions(angles.T.copy())
+        seen = np.array([*cosines, *sines, *(velocities.T * _VELOCITY_SCALE)], np.float32)
+        return seen.T.copy()
 
     def pose(self, row: int) -> Any:
         """The joint angles (shoulder, wrist), for `model`."""
         return self._qpos[row].copy()
+
+    def joints(self, pose: Float[np.ndarray, "2"]) -> list[Point]:
+        """Shoulder, wrist and finger; the board's y points down, so the arm is seen from below."""
+        directions = np.cumsum(pose)
+        links = np.stack([np.cos(directions), np.sin(directions)], axis=1)
+        ends = np.cumsum(links * np.array(self._lengths)[:, None], axis=0)
+        points = np.concatenate([np.zeros((1, 2)), ends]) / BOARD_HALF_WIDTH
+        return [(float(x), float(y)) for x, y in (points + 1) / 2]
 
     def close(self) -> None:
         """Free the threads."""
         del self._batch
 
 
-def _directions(angles: Float[np.ndarray, "angles picked"]) -> Float[np.ndarray, "2 angles picked"]:
-    """Cosines and sines, of a contiguous array.
+def _directions(angles: Float[np.ndarray, "2 picked"]) -> Float[np.ndarray, "2 2 picked"]:
+    """Cosines, then sines, of a contiguous array.
 
     For a strided one numpy may take another, differently rounded path, and a row must not
-    depend on the size of the batch.
+    depend on the size of the batch. An angle in each row: many short rows are slow.
     """
-    directions = np.empty((2, *angles.shape))
-    np.cos(angles, directions[0])
-    np.sin(angles, directions[1])
-    return directions
+    return np.array([np.cos(angles), np.sin(angles)])

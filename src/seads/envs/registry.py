@@ -1,72 +1,158 @@
-"""Every environment by name: one table, one row each; bodies are imported when one is made."""
+"""Every environment by name: one table, one row each; physics is imported when one is made."""
 
 from __future__ import annotations
 
 import importlib
 import inspect
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from seads.envs.checks import check_count
 from seads.envs.embedding import EmbeddedEnv, Mode
 from seads.envs.interface import BatchedEnv
+from seads.envs.manipulator import Manipulator
 from seads.envs.render_gl import setting_checked
 from seads.errors import SeadsError, unknown
-from seads.games import make_game
+from seads.games import GAMES, make_game
+from seads.games.checks import check_options
 from seads.games.game import Game, Split
+
+_CURSOR_SCHEDULE = dict(env_steps=99_500, checkpoint_every=100, coverage_every=10_000)
+_ARM_SCHEDULE = dict(env_steps=998_000, checkpoint_every=200, coverage_every=100_000)
+_CURSOR_BASELINES = {
+    "sac": dict(env_steps=500_000, log_every=250, checkpoint_every=2_500),
+    "hac": dict(env_steps=500_000, log_every=5, checkpoint_every=50),
+}
+_ARM_BASELINES = {
+    "sac": dict(env_steps=1_000_000, log_every=1_250, checkpoint_every=12_500),
+    "hac": dict(env_steps=1_000_000, log_every=5, checkpoint_every=50),
+}
 
 
 @dataclass(frozen=True)
-class Body:
-    """A manipulator's class and the sizes it will have, known without importing its physics."""
+class ManipulatorRow:
+    """A manipulator's class, and all that must be known of it without importing its physics.
 
-    module: str
-    class_name: str
+    What a row leaves out is as with the cursor.
+    """
+
+    home: str | Callable[..., Manipulator]
+    """Its class, as module:class where importing it brings physics."""
     observation_size: int
     action_size: int
     step_limit: int
+    entropy_weight: float = 0.1
+    """Entropy weight of soft actor-critic (paper S.8.4)."""
+    schedule: dict[str, int] = field(default_factory=lambda: dict(_CURSOR_SCHEDULE))
+    """How long a run lasts by default, and how often it saves and measures its coverage.
+
+    An epoch short of a round number, since the last epoch goes past the budget.
+    """
+    baseline_schedule: dict[str, dict[str, int]] = field(
+        default_factory=lambda: dict(_CURSOR_BASELINES)
+    )
+    """The same for each baseline, whose epochs are of another size: 8 steps, or 16 boards."""
+    paper_options: dict[str, Any] = field(default_factory=dict)
+    """The options with which it is the paper's own."""
+    tuned: dict[str, Any] = field(default_factory=dict)
+    """Settings that the default preset adds for it."""
+
+    def load(self) -> Callable[..., Manipulator]:
+        """Its class, imported."""
+        if not isinstance(self.home, str):
+            return self.home
+        module, _, class_name = self.home.partition(":")
+        return getattr(importlib.import_module(module), class_name)
 
 
 @dataclass(frozen=True)
 class Environment:
-    """One row of the table: a game, a body, and what is special about this pair."""
+    """One row of the table: a game, a manipulator, and what is special about this pair."""
 
     game: str
-    size: int
-    body: str
+    manipulator: str
     game_options: dict[str, Any] = field(default_factory=dict)
-    body_options: dict[str, Any] = field(default_factory=dict)
-    depths: tuple[int, int] = (1, 5)
+    manipulator_options: dict[str, Any] = field(default_factory=dict)
+    special_depths: tuple[int, int] | None = None
 
     def make_game(self) -> Game:
-        return make_game(self.game, size=self.size, **self.game_options)
+        return make_game(self.game, **self.game_options)
+
+    @property
+    def depths(self) -> tuple[int, int]:
+        """The lowest and highest depth of start boards by default."""
+        return self.special_depths or self.make_game().start_depths
+
+    @property
+    def manipulator_row(self) -> ManipulatorRow:
+        """The manipulator's row."""
+        return MANIPULATORS[self.manipulator]
+
+    @property
+    def game_tuned(self) -> dict[str, Any]:
+        """Settings that the default preset adds for the game."""
+        return GAMES_TUNED.get(self.game, {})
 
 
-BODIES: dict[str, Body] = {
-    "cursor": Body("seads.envs.cursor", "Cursor", 2, 3, 10),
-    "reacher": Body("seads.envs.reacher", "Reacher", 6, 3, 50),
-    "jaco": Body("seads.envs.jaco", "Jaco", 42, 9, 50),
+MANIPULATORS: dict[str, ManipulatorRow] = {
+    "cursor": ManipulatorRow(
+        "seads.envs.cursor:Cursor",
+        observation_size=2,
+        action_size=3,
+        step_limit=10,
+        paper_options={"observation": "raw"},
+        tuned=dict(alpha_fall=2.0, buffer_episodes=8192),
+    ),
+    "reacher": ManipulatorRow(
+        "seads.envs.reacher:Reacher",
+        observation_size=6,
+        action_size=3,
+        step_limit=50,
+        entropy_weight=0.01,
+        schedule=_ARM_SCHEDULE,
+        baseline_schedule=_ARM_BASELINES,
+        paper_options={"observation": "raw"},
+    ),
+    "jaco": ManipulatorRow(
+        "seads.envs.jaco:Jaco",
+        observation_size=42,
+        action_size=9,
+        step_limit=50,
+        entropy_weight=0.01,
+        schedule=_ARM_SCHEDULE,
+        baseline_schedule=_ARM_BASELINES,
+        paper_options={"observation": "raw", "physics": "reference"},
+    ),
 }
+"""Every manipulator by name."""
+
+# The settings that fit a game belong here only until one preset fits all games.
+GAMES_TUNED: dict[str, dict[str, Any]] = {
+    "tileswap": dict(
+        model="linear",
+        surprise=True,
+        relabel_model=0.5,
+        policy_sees_symbol=False,
+        buffer_episodes=16384,
+        sampled_episodes=1024,
+    ),
+}
+"""Settings that the default preset adds for a game."""
 
 
 def _tiles(size: int, spacing: float) -> Environment:
     """A board whose tiles are a thirteenth wide whatever its size (paper S.4.2)."""
-    options = {"tile_width": 1 / 13, "relative_spacing": spacing}
-    return Environment("lightsout", size, "cursor", options)
+    options = {"size": size, "tile_width": 1 / 13, "relative_spacing": spacing}
+    return Environment("lightsout", "cursor", options)
 
 
-ENVIRONMENTS: dict[str, Environment] = {
-    "lightsout-cursor": Environment("lightsout", 5, "cursor"),
-    "tileswap-cursor": Environment("tileswap", 3, "cursor"),
-    "lightsout-reacher": Environment("lightsout", 5, "reacher"),
-    "tileswap-reacher": Environment("tileswap", 3, "reacher"),
-    "lightsout-jaco": Environment("lightsout", 5, "jaco", {}, {"board": "lightsout"}),
-    "tileswap-jaco": Environment("tileswap", 3, "jaco", {}, {"board": "tileswap"}),
-    "lightsout3d-jaco": Environment("lightsout", 5, "jaco", {}, {"board": "lightsout3d"}),
-    "lightsout-cursor-2x2": Environment("lightsout", 2, "cursor", depths=(1, 3)),
-    "lightsout-cursor-half": Environment("lightsout", 5, "cursor", {"half_fields": True}),
+VARIANTS: dict[str, Environment] = {
+    "lightsout3d-jaco": Environment("lightsout", "jaco", {}, {"heights": "rings"}),
+    "lightsout-cursor-2x2": Environment("lightsout", "cursor", {"size": 2}, {}, (1, 3)),
+    "lightsout-cursor-half": Environment("lightsout", "cursor", {"half_fields": True}),
     "lightsout-cursor-5x5": _tiles(5, 0.0),
     "lightsout-cursor-7x7": _tiles(7, 0.0),
     "lightsout-cursor-9x9": _tiles(9, 0.0),
@@ -76,25 +162,49 @@ ENVIRONMENTS: dict[str, Environment] = {
     "lightsout-cursor-9x9-spaced": _tiles(9, 1.0),
     "lightsout-cursor-13x13-spaced": _tiles(13, 1.0),
 }
+"""Environments that are more than a game and a manipulator."""
 
-_WORDS = {"lightsout": "LightsOut", "lightsout3d": "LightsOut3D", "tileswap": "TileSwap"}
+
+class _Environments(Mapping[str, Environment]):
+    """Every game with every manipulator, as the tables of both are now, and the variants."""
+
+    def _rows(self) -> dict[str, Environment]:
+        pairs = [(game, manipulator) for manipulator in MANIPULATORS for game in GAMES]
+        return {f"{game}-{body}": Environment(game, body) for game, body in pairs} | VARIANTS
+
+    def __getitem__(self, name: str) -> Environment:
+        return self._rows()[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._rows())
+
+    def __len__(self) -> int:
+        return len(self._rows())
+
+
+ENVIRONMENTS: Mapping[str, Environment] = _Environments()
+"""Every environment by name."""
 
 
 def gym_id(name: str) -> str:
     """The Gymnasium id of a table entry: 'lightsout-cursor' is 'seads/LightsOutCursor-v0'."""
-    return "seads/" + "".join(_WORDS.get(w, w.capitalize()) for w in name.split("-")) + "-v0"
+    words = {game: GAMES[game].__name__ for game in GAMES} | {"lightsout3d": "LightsOut3D"}
+    return "seads/" + "".join(words.get(w, w.capitalize()) for w in name.split("-")) + "-v0"
 
 
 def register() -> None:
-    """Make every id known to Gymnasium, for `gymnasium.make` and `gymnasium.make_vec`."""
+    """Make every id known to Gymnasium, for `gymnasium.make` and `gymnasium.make_vec`.
+
+    `import seads.envs` does so; call it again after adding a game or a manipulator.
+    """
     import gymnasium
 
     for name in ENVIRONMENTS:
         if gym_id(name) not in gymnasium.registry:
             gymnasium.register(
                 id=gym_id(name),
-                entry_point="seads.envs.gym_env:SeadsEnv",
-                vector_entry_point="seads.envs.gym_vector:SeadsVectorEnv",
+                entry_point="seads.envs.to_gymnasium:SeadsEnv",
+                vector_entry_point="seads.envs.to_gymnasium:SeadsVectorEnv",
                 kwargs={"name": name},
             )
 
@@ -117,18 +227,21 @@ def make_env(
     `BatchedEnv` (see `seads.envs.wrap`); `split`, `depths` and `mode` reach it only if it
     has parameters of these names. Its module is looked for in the working directory too.
     """
-    if num_envs < 1:
-        raise SeadsError(f"num_envs is {num_envs}; it must be at least 1")
-    if ":" in name:
+    check_count("num_envs", num_envs)
+    if is_own(name):
         return _make_own(name, num_envs, {"split": split, "depths": depths, "mode": mode}, options)
     entry = lookup(name)
-    body = BODIES[entry.body]
-    game = entry.make_game()
+    game, fixed = entry.make_game(), entry.manipulator_options
     with setting_checked():
-        make_body = getattr(importlib.import_module(body.module), body.class_name)
-        _check_options(name, make_body, options)
-        manipulator = make_body(num_envs, **{**entry.body_options, **options})
+        make_manipulator = entry.manipulator_row.load()
+        check_options(name, make_manipulator, options, ("num_envs", "game", *fixed))
+        manipulator = make_manipulator(num_envs, game, **fixed, **options)
     return EmbeddedEnv(game, manipulator, name, num_envs, depths or entry.depths, split, mode)
+
+
+def is_own(name: str) -> bool:
+    """Whether a name is a user's own environment, `module:factory`, and none of the table."""
+    return ":" in name
 
 
 def lookup(name: str) -> Environment:
@@ -141,38 +254,38 @@ def lookup(name: str) -> Environment:
 def describe(name: str) -> dict[str, Any]:
     """What `seads envs` shows of a table entry; builds no physics."""
     entry = lookup(name)
-    body = BODIES[entry.body]
+    manipulator = entry.manipulator_row
     game = entry.make_game()
     return {
         "name": name,
         "gym_id": gym_id(name),
         "game": entry.game,
-        "size": entry.size,
-        "manipulator": entry.body,
+        "size": game.size,
+        "shape": list(game.shape),
+        "manipulator": entry.manipulator,
         "moves": game.num_moves,
         "bits": game.num_bits,
-        "observation_size": body.observation_size + game.num_bits + 1,
-        "action_size": body.action_size,
-        "step_limit": body.step_limit,
+        "observation_size": manipulator.observation_size + game.num_bits + 1,
+        "action_size": manipulator.action_size,
+        "step_limit": manipulator.step_limit,
     }
-
-
-def _check_options(name: str, make_body: Callable[..., Any], options: dict[str, Any]) -> None:
-    fixed = lookup(name).body_options
-    allowed = [p for p in inspect.signature(make_body).parameters if p not in {"num_envs", *fixed}]
-    unknown = [option for option in options if option not in allowed]
-    if unknown:
-        raise SeadsError(
-            f"{name} has no option {unknown[0]!r}; choose from {', '.join(allowed) or 'none'}"
-        )
 
 
 def _make_own(
     name: str, num_envs: int, wishes: dict[str, Any], options: dict[str, Any]
 ) -> BatchedEnv:
     module_name, _, factory_name = name.partition(":")
-    module = _import_own(module_name, name)
-    factory = getattr(module, factory_name, None)
+    # An installed command does not look where it was started, but its user means that place.
+    # It stays on the path: worker processes of the environment inherit that.
+    here = str(Path.cwd())
+    if here not in sys.path:
+        sys.path.append(here)
+    try:
+        factory = getattr(importlib.import_module(module_name), factory_name, None)
+    except ModuleNotFoundError as error:
+        raise SeadsError(
+            f"environment {name!r}: no module {error.name!r} is installed or in {here}"
+        ) from error
     if not callable(factory):
         raise SeadsError(f"environment {name!r}: {module_name} has no function {factory_name!r}")
     parameters = inspect.signature(factory).parameters
@@ -187,22 +300,3 @@ def _make_own(
             f"{', '.join(missing)}; wrap a Gymnasium environment with seads.envs.wrap"
         )
     return env
-
-
-def _import_own(module_name: str, name: str) -> Any:
-    try:
-        return importlib.import_module(module_name)
-    except ModuleNotFoundError as error:
-        if error.name is None or module_name.split(".")[0] != error.name:
-            raise
-    # An installed command does not look where it was started, but its user means that place.
-    # It stays on the path: worker processes of the environment inherit that.
-    here = str(Path.cwd())
-    sys.path.insert(0, here)
-    try:
-        return importlib.import_module(module_name)
-    except ModuleNotFoundError as error:
-        sys.path.remove(here)
-        raise SeadsError(
-            f"environment {name!r}: no module {error.name!r} is installed or in {here}"
-        ) from error

@@ -1,40 +1,20 @@
-"""Pictures of any environment of the table: a view per manipulator, the board in all of them."""
+"""Pictures of any environment of the table: the manipulator's view of itself over the board."""
 
 from __future__ import annotations
-
-import importlib
-from typing import Any, Protocol
 
 import numpy as np
 from jaxtyping import UInt8
 
 from seads.envs.embedding import EmbeddedEnv
 from seads.envs.interface import BatchedEnv
-from seads.errors import SeadsError, unknown
-
-
-class View(Protocol):
-    """How one kind of body is drawn over its board."""
-
-    def frame(
-        self, board: UInt8[np.ndarray, "fields"], pose: Any, touching: bool
-    ) -> UInt8[np.ndarray, "height width 3"]: ...
-
-    def close(self) -> None: ...
-
-
-VIEWS = {
-    "cursor": "seads.envs.render_flat:FlatView",
-    "reacher": "seads.envs.render_flat:FlatView",
-    "jaco": "seads.envs.render_jaco:JacoView",
-}
-"""The view of each manipulator, called as `View(env, width, height)`."""
+from seads.envs.manipulator import View
+from seads.errors import SeadsError
 
 
 class Renderer:
     """Draws rows of an environment as they are now; close it to free OpenGL's memory.
 
-    Cursor and reacher are drawn in two dimensions; the Jaco arm needs OpenGL, but no
+    Most manipulators are drawn in two dimensions; the Jaco arm needs OpenGL, but no
     screen (see `seads.envs.render_gl`).
     """
 
@@ -45,12 +25,8 @@ class Renderer:
             )
         if width < 16 or height < 16:
             raise SeadsError(f"a picture of {width}x{height} pixels; choose at least 16x16")
-        body = env.manipulator.name
-        if body not in VIEWS:
-            raise unknown("manipulator to draw", body, VIEWS)
-        module, _, view = VIEWS[body].partition(":")
         self._env = env
-        self._view: View | None = getattr(importlib.import_module(module), view)(env, width, height)
+        self._view: View | None = env.manipulator.view(width, height)
 
     def frame(self, row: int = 0) -> UInt8[np.ndarray, "height width 3"]:
         """The picture of a row; the array is the caller's own."""

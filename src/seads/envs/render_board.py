@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 from jaxtyping import UInt8
 from PIL import Image, ImageDraw, ImageFont
 
-from seads.errors import unknown
 from seads.games.game import Game
-from seads.games.lights_out import LightsOut
-from seads.games.tile_swap import TileSwap
+from seads.games.look import Face, FieldBox
 
 Colour = tuple[int, int, int]
 
@@ -34,54 +30,42 @@ _CHIP_RADIUS = 0.29  # of a field's width
 
 def paint_board(game: Game, board: UInt8[np.ndarray, "fields"], side: int) -> Image.Image:
     """The unit square of the board as a picture `side` pixels wide, origin top left."""
-    if game.name not in PAINTERS:
-        raise unknown("game to draw", game.name, PAINTERS)
     picture = Image.new("RGB", (side, side), GROUND)
-    PAINTERS[game.name](game, board, ImageDraw.Draw(picture), side)
+    draw = ImageDraw.Draw(picture)
+    line = max(1, round(side * 0.006))
+    for outline in game.zones:
+        corners = [(side * x, side * y) for x, y in outline]
+        draw.polygon(corners, fill=_ZONE)
+        draw.line([*corners, *corners[:2]], fill=_ZONE_EDGE, width=line, joint="curve")
+    for box, face in zip(game.fields, game.faces(board), strict=True):
+        scaled = FieldBox(*(side * one for one in box))
+        if face.chip is None:
+            _paint_tile(draw, scaled, face)
+        else:
+            _paint_chip(draw, scaled, face.chip, 2 * line)
     return picture
 
 
-def paint_lights(
-    game: LightsOut, board: UInt8[np.ndarray, "fields"], draw: ImageDraw.ImageDraw, side: int
-) -> None:
-    """Red fields are on, grey ones off; a half-field board has its halves set apart."""
-    half = game.tile_width * (0.5 - _TILE_GAP) * side
-    for field, value in enumerate(board):
-        x, y = (side * middle for middle in game.point_of(field))
-        box = (x - half, y - half, x + half, y + half)
-        rounding = _TILE_ROUNDING * 2 * half
-        draw.rounded_rectangle(box, rounding, fill=ON if value else OFF)
-        if game.half_fields:
-            # A lit field is put out on its lower half, a dark one lit on its upper half.
-            middle = y + half * (0.5 if value else -0.5)
-            reach = half * 0.3
-            colour = _ON_HALF if value else _OFF_HALF
-            draw.line((x - half, y, x + half, y), fill=colour, width=max(1, round(half * 0.06)))
-            arrow = reach if value else -reach
-            tip = [(x - reach, middle), (x + reach, middle), (x, middle + arrow)]
-            draw.polygon(tip, fill=colour)
+def _paint_tile(draw: ImageDraw.ImageDraw, box: FieldBox, face: Face) -> None:
+    """Red tiles are on, grey ones off; the half that must be touched has an arrow."""
+    x, y = box.x, box.y
+    across, down = (0.5 - _TILE_GAP) * box.width, (0.5 - _TILE_GAP) * box.height
+    half = min(across, down)
+    corners = (x - across, y - down, x + across, y + down)
+    draw.rounded_rectangle(corners, _TILE_ROUNDING * 2 * half, fill=ON if face.lit else OFF)
+    if face.half is not None:
+        sign = 1 if face.half == "lower" else -1
+        middle, reach = y + sign * down / 2, half * 0.3
+        colour = _ON_HALF if face.lit else _OFF_HALF
+        draw.line((x - across, y, x + across, y), fill=colour, width=max(1, round(half * 0.06)))
+        tip = [(x - reach, middle), (x + reach, middle), (x, middle + sign * reach)]
+        draw.polygon(tip, fill=colour)
 
 
-def paint_chips(
-    game: TileSwap, board: UInt8[np.ndarray, "fields"], draw: ImageDraw.ImageDraw, side: int
-) -> None:
-    """Numbered chips over the rhombi in which a touch swaps two of them."""
-    field_width = side / game.size
-    reach = field_width / 2
-    line = max(1, round(side * 0.006))
-    for move in range(game.num_moves):
-        x, y = (side * middle for middle in game.point_of(move))
-        corners = [(x - reach, y), (x, y - reach), (x + reach, y), (x, y + reach)]
-        draw.polygon(corners, fill=_ZONE)
-        draw.line([*corners, corners[0], corners[1]], fill=_ZONE_EDGE, width=line, joint="curve")
-    radius = _CHIP_RADIUS * field_width
+def _paint_chip(draw: ImageDraw.ImageDraw, box: FieldBox, label: str, rim: int) -> None:
+    x, y = box.x, box.y
+    radius = _CHIP_RADIUS * min(box.width, box.height)
+    disc = (x - radius, y - radius, x + radius, y + radius)
+    draw.ellipse(disc, fill=_CHIP, outline=INK, width=rim)
     font = ImageFont.load_default(radius * 1.35)
-    for field, chip in enumerate(board):
-        row, column = divmod(field, game.size)
-        x, y = (column + 0.5) * field_width, (row + 0.5) * field_width
-        disc = (x - radius, y - radius, x + radius, y + radius)
-        draw.ellipse(disc, fill=_CHIP, outline=INK, width=2 * line)
-        draw.text((x, y), str(chip), fill=INK, font=font, anchor="mm")
-
-
-PAINTERS: dict[str, Callable[..., None]] = {"lightsout": paint_lights, "tileswap": paint_chips}
+    draw.text((x, y), label, fill=INK, font=font, anchor="mm")

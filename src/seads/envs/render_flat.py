@@ -1,19 +1,17 @@
-"""The cursor and the reacher seen from above, drawn in two dimensions: no OpenGL needed."""
+"""Manipulators seen from above, drawn in two dimensions: no OpenGL needed."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from jaxtyping import Float, UInt8
+from jaxtyping import UInt8
 from PIL import Image, ImageDraw
 
-from seads.envs.embedding import EmbeddedEnv
+from seads.envs.manipulator import Manipulator, Point
 from seads.envs.render_board import INK, PAPER, Colour, paint_board
-
-Point = tuple[float, float]
+from seads.games.game import Game
 
 _FINER = 3  # pictures are drawn this much larger and then averaged: smooth edges
 _WHITE: Colour = (255, 255, 255)
@@ -21,39 +19,13 @@ _LINK: Colour = (66, 96, 140)
 _TOUCHING: Colour = (255, 190, 0)
 
 
-def cursor_joints(cursor: Any, pose: Float[np.ndarray, "2"]) -> list[Point]:
-    """A cursor is its tip alone."""
-    return [(float(pose[0]), float(pose[1]))]
-
-
-def reacher_joints(reacher: Any, pose: Float[np.ndarray, "2"]) -> list[Point]:
-    """Shoulder, wrist and finger on the board; its y points down, so the arm is seen from below."""
-    from seads.envs.reacher import BOARD_HALF_WIDTH
-
-    directions = np.cumsum(pose)
-    lengths = [reacher.model.body(name).pos[0] for name in ("hand", "finger")]
-    links = np.stack([np.cos(directions), np.sin(directions)], axis=1) * np.array(lengths)[:, None]
-    joints = np.concatenate([np.zeros((1, 2)), np.cumsum(links, axis=0)])
-    return [(float(x), float(y)) for x, y in (joints / BOARD_HALF_WIDTH + 1) / 2]
-
-
-JOINTS: dict[str, Callable[[Any, Any], list[Point]]] = {
-    "cursor": cursor_joints,
-    "reacher": reacher_joints,
-}
-"""Where a body's joints are on the board, its tip last."""
-BOARD_SHARE = {"cursor": 0.92, "reacher": 0.58}
-"""How much of the picture's shorter side the board takes; an arm needs room around it."""
-
-
 class FlatView:
-    """Pictures of an environment whose body moves in the plane of the board."""
+    """Pictures of a manipulator that moves in the plane of the board: its joints and links."""
 
-    def __init__(self, env: EmbeddedEnv, width: int, height: int) -> None:
-        self._game = env.game
-        self._body = env.manipulator
+    def __init__(self, game: Game, manipulator: Manipulator, width: int, height: int) -> None:
+        self._game, self._manipulator = game, manipulator
         self._size = (width * _FINER, height * _FINER)
-        self._side = round(BOARD_SHARE[self._body.name] * min(self._size))
+        self._side = round(manipulator.board_share * min(self._size))
         self._corner = ((self._size[0] - self._side) // 2, (self._size[1] - self._side) // 2)
         self._painted: tuple[bytes, Image.Image] | None = None
 
@@ -63,7 +35,7 @@ class FlatView:
         """The board, the arm if there is one, and the tip, which lights up while it touches."""
         picture = self._board(board).copy()
         draw = ImageDraw.Draw(picture)
-        joints = [self._pixel(point) for point in JOINTS[self._body.name](self._body, pose)]
+        joints = [self._pixel(point) for point in self._manipulator.joints(pose)]
         self._draw_arm(draw, joints)
         self._draw_tip(draw, joints[-1], touching)
         return np.array(picture.reduce(_FINER))
@@ -75,7 +47,7 @@ class FlatView:
         return self._corner[0] + self._side * point[0], self._corner[1] + self._side * point[1]
 
     def _board(self, board: UInt8[np.ndarray, "fields"]) -> Image.Image:
-        """The picture without a body, painted anew only for another board."""
+        """The picture without the manipulator, painted anew only for another board."""
         key = board.tobytes()
         if self._painted is None or self._painted[0] != key:
             picture = Image.new("RGB", self._size, PAPER)

@@ -4,22 +4,20 @@ from __future__ import annotations
 
 import atexit
 import weakref
-from typing import Any, cast
+from typing import Any
 
 import mujoco
 import numpy as np
 from jaxtyping import Float, UInt8
 
-from seads.envs.embedding import EmbeddedEnv
-from seads.envs.jaco import Jaco
-from seads.envs.jaco_scene import BoardGeometry, JacoTask
+from seads.envs.jaco_meshes import FINGERS, LIMBS, RINGS
+from seads.envs.jaco_scene import BoardGeometry, build_scene
 from seads.envs.render_board import PAPER, paint_board
 from seads.envs.render_gl import open_context
+from seads.games.game import Game
+from seads.games.look import FieldBox
 
 _PICTURE = 600  # pixels of the painted board, which is cut up and glued onto the boxes
-_LIMBS = (0.28, 0.36, 0.50, 1.0)
-_RINGS = (0.72, 0.76, 0.82, 1.0)
-_FINGERS = (0.46, 0.54, 0.66, 1.0)
 
 # From the front and a little from the left: the base behind the board, row 0 at the top.
 _LOOK_AT = (0.0, 0.1, 0.3)
@@ -30,10 +28,9 @@ _AZIMUTH, _ELEVATION = 80.0, -45.0
 class JacoView:
     """Pictures of a Jaco arm; each box of the board shows its part of the painted board."""
 
-    def __init__(self, env: EmbeddedEnv, width: int, height: int) -> None:
-        self._game = env.game
-        self._geometry = cast(Jaco, env.manipulator).geometry
-        self._model = drawing_model(self._geometry, width, height)
+    def __init__(self, game: Game, geometry: BoardGeometry, width: int, height: int) -> None:
+        self._game, self._geometry = game, geometry
+        self._model = drawing_model(geometry, width, height)
         self._data = mujoco.MjData(self._model)
         self._scene = mujoco.MjvScene(self._model, maxgeom=self._model.ngeom + 100)
         for flag in (mujoco.mjtRndFlag.mjRND_SHADOW, mujoco.mjtRndFlag.mjRND_REFLECTION):
@@ -88,25 +85,31 @@ class JacoView:
         if self._painted == board.tobytes():
             return
         self._painted = board.tobytes()
-        size = self._geometry.size
-        side = _PICTURE // size
-        picture = np.asarray(paint_board(self._game, board, side * size))
-        parts = picture.reshape(size, side, size, side, 3).swapaxes(1, 2)
-        self._model.tex_data[: parts.size] = parts.reshape(-1)
-        for texture in range(size * size):
+        picture = np.asarray(paint_board(self._game, board, _PICTURE))
+        for texture, box in enumerate(self._geometry.boxes):
+            left, top, width, height = _pixels(box)
+            part = picture[top : top + height, left : left + width]
+            start = self._model.tex_adr[texture]
+            self._model.tex_data[start : start + part.size] = part.reshape(-1)
             mujoco.mjr_uploadTexture(self._model, self._drawing, texture)
+
+
+def _pixels(box: FieldBox) -> tuple[int, int, int, int]:
+    """Left, top, width and height of a box in the painted board."""
+    left, top = (box.x - box.width / 2) * _PICTURE, (box.y - box.height / 2) * _PICTURE
+    return round(left), round(top), round(box.width * _PICTURE), round(box.height * _PICTURE)
 
 
 def drawing_model(geometry: BoardGeometry, width: int, height: int) -> mujoco.MjModel:
     """The scene for drawing alone: a texture on each box (texture i on field i), even light."""
-    root = JacoTask(geometry).root_entity.mjcf_model
+    root = build_scene(geometry).arena.mjcf_model
     spec = mujoco.MjSpec.from_string(root.to_xml_string(), assets=root.get_assets())
-    side = _PICTURE // geometry.size
     flat = mujoco.mjtBuiltin.mjBUILTIN_FLAT
-    for field in range(geometry.size**2):
+    for field, box in enumerate(geometry.boxes):
         name = f"field_{field}"
+        _, _, wide, high = _pixels(box)
         plane = mujoco.mjtTexture.mjTEXTURE_2D
-        spec.add_texture(name=name, type=plane, builtin=flat, width=side, height=side, nchannel=3)
+        spec.add_texture(name=name, type=plane, builtin=flat, width=wide, height=high, nchannel=3)
         material = spec.add_material(name=name, specular=0.0, shininess=0.0)
         material.textures[mujoco.mjtTextureRole.mjTEXROLE_RGB] = name
         spec.geom(name).material = name
@@ -127,9 +130,9 @@ def drawing_model(geometry: BoardGeometry, width: int, height: int) -> mujoco.Mj
     visual.headlight.ambient, visual.headlight.diffuse = (0.5,) * 3, (0.25,) * 3
     for material in spec.materials:
         if "dark_gray" in material.name:
-            material.rgba = _LIMBS
+            material.rgba = (*LIMBS, 1.0)
         elif "light_gray" in material.name:
-            material.rgba = _FINGERS if "hand" in material.name else _RINGS
+            material.rgba = (*(FINGERS if "hand" in material.name else RINGS), 1.0)
     visual.global_.offwidth, visual.global_.offheight = width, height
     visual.global_.fovy = _FIELD_OF_VIEW
     visual.quality.offsamples = 4

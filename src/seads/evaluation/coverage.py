@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
@@ -9,10 +12,156 @@ from jaxtyping import Bool, Int
 
 from seads.agent.networks import SkillPolicy
 from seads.agent.rollout import run_skills
-from seads.agent.skill_model import Discriminator, ForwardModel
+from seads.agent.skill_model import ForwardModel
 from seads.envs.interface import BatchedEnv
-from seads.games.game import NO_MOVE
+from seads.errors import SeadsError
+from seads.games.game import NO_MOVE, Split
+from seads.solving.agent import Agent
 from seads.streams import Purpose, row_seeds
+from seads.tables import table_text
+
+ROWS = 512
+"""Environments that run side by side in an evaluation."""
+
+
+@dataclass(frozen=True)
+class SkillRuns:
+    """Every skill from every start."""
+
+    moves: Int[np.ndarray, "starts skills"]
+    """What each skill did; where the environment names no moves, each effect has a number."""
+    lengths: Int[np.ndarray, "starts skills"]
+    before: Bool[np.ndarray, "starts skills bits"]
+    after: Bool[np.ndarray, "starts skills bits"]
+
+    @property
+    def distinct(self) -> Int[np.ndarray, "starts"]:
+        """How many different moves, not counting none, are made from each start."""
+        ordered = np.sort(self.moves, 1)
+        fresh = np.ones_like(ordered, bool)
+        fresh[:, 1:] = ordered[:, 1:] != ordered[:, :-1]
+        return (fresh & (ordered != NO_MOVE)).sum(1)
+
+    def skill(self, skill: int) -> SkillSummary:
+        """What one of the skills does."""
+        moves, lengths = self.moves[:, skill], self.lengths[:, skill]
+        made = moves[moves != NO_MOVE]
+        move = int(np.bincount(made).argmax()) if len(made) else None
+        share = float((moves == move).mean()) if move is not None else 0.0
+        idle = float((moves == NO_MOVE).mean())
+        return SkillSummary(skill, move, share, idle, float(lengths.mean()))
+
+    @property
+    def skills(self) -> list[SkillSummary]:
+        """What each skill does."""
+        return [self.skill(k) for k in range(self.moves.shape[1])]
+
+
+@dataclass(frozen=True)
+class SkillSummary:
+    """What a skill does from many starts."""
+
+    skill: int
+    move: int | None
+    """The move that it makes most often."""
+    share: float
+    """How often it does."""
+    no_move: float
+    """How often it makes no move at all."""
+    steps: float
+    """Environment steps it takes, on average."""
+
+
+@dataclass(frozen=True)
+class Coverage:
+    """The paper's measure (section 4): distinct moves, mean over start states."""
+
+    runs: SkillRuns
+    of: int
+    """How many moves there are."""
+    seed: int
+    model_accuracy: float | None
+    """How often the mode of q(z_T | z_0, k) is what happened when skill k ran."""
+
+    @property
+    def mean(self) -> float:
+        """Distinct moves, mean over the starts."""
+        return float(self.runs.distinct.mean())
+
+    @property
+    def starts(self) -> int:
+        """How many start states there were."""
+        return len(self.runs.moves)
+
+    def to_json(self) -> dict[str, Any]:
+        """As `seads evaluate --json` prints it."""
+        distinct, skills = self.runs.distinct, self.runs.skills
+        result: dict[str, Any] = {
+            "mean": self.mean,
+            "of": self.of,
+            "starts": self.starts,
+            "seed": self.seed,
+            "std": float(distinct.std()),
+            "lowest": int(distinct.min()),
+            "no_move": float((self.runs.moves == NO_MOVE).mean()),
+            "skills": [asdict(skill) for skill in skills],
+            "distinct_favourites": len({skill.move for skill in skills} - {None}),
+        }
+        if self.model_accuracy is not None:
+            result["model_accuracy"] = self.model_accuracy
+        return result
+
+    def point(self) -> dict[str, Any]:
+        """What a curve along a run keeps, the value first."""
+        return {"coverage": self.mean}
+
+    def __str__(self) -> str:
+        rows = [
+            (
+                str(one.skill),
+                "none" if one.move is None else str(one.move),
+                f"{one.share:.0%}",
+                f"{one.no_move:.0%}",
+                f"{one.steps:.1f}",
+            )
+            for one in self.runs.skills
+        ]
+        table = table_text(("skill", "move", "makes it", "no move", "steps"), rows)
+        line = f"coverage {self.mean:.2f} of {self.of} moves, mean of {self.starts} starts"
+        if self.model_accuracy is not None:
+            line += f"; the forward model is right in {self.model_accuracy:.1%}"
+        if self.mean > self.of:
+            line += (
+                f"\nmore effects than the {self.of} moves that the environment says it has: "
+                "each set of bits that changes counts as one; give `wrap` another num_moves"
+            )
+        return f"{table}\n{line}"
+
+
+def measure_coverage(
+    agent: Agent, starts: int = 100, split: Split = "test", seed: int = 0
+) -> Coverage:
+    """Run every skill from the same starts, without exploration."""
+    with env_for_skills(agent, starts, split) as env:
+        if env.spec.num_moves is None:
+            raise SeadsError(
+                f"coverage needs to know the moves of {agent.env!r}, which does not tell them; "
+                "`seads plan RUN --operators` shows what its skills do"
+            )
+        runs = run_all_skills(env, agent.policy, agent.num_skills, starts, seed)
+        of = env.spec.num_moves
+    known = isinstance(agent.model, ForwardModel)
+    return Coverage(runs, of, seed, model_accuracy(agent.model, runs) if known else None)
+
+
+@contextmanager
+def env_for_skills(agent: Agent, starts: int, split: Split) -> Iterator[BatchedEnv]:
+    """An environment for every skill from as many of the starts as fit side by side."""
+    if starts < 1:
+        raise SeadsError(f"starts={starts}; allowed: 1 or more")
+    rows = agent.num_skills * min(starts, max(1, ROWS // agent.num_skills))
+    with closing(agent.make_env(rows, split=split)) as env:
+        yield env
 
 
 def run_all_skills(
@@ -22,12 +171,11 @@ def run_all_skills(
     starts: int,
     seed: int,
     purpose: Purpose = Purpose.COVERAGE_STARTS,
-) -> dict[str, np.ndarray]:
-    """Every skill from every start, deterministically; arrays of shape (starts, skills, ...).
+) -> SkillRuns:
+    """Every skill from every start, deterministically.
 
-    Where the environment does not name the moves, each effect counts as one. The rows of the
-    batch are filled with as many starts as fit, so `env.num_envs` must be a multiple of the
-    number of skills.
+    The rows of the batch are filled with as many starts as fit, so `env.num_envs` must be a
+    multiple of the number of skills.
     """
     per_round = env.num_envs // num_skills
     seeds = row_seeds(seed, starts, purpose)
@@ -45,7 +193,7 @@ def run_all_skills(
             values.append(array.reshape(shape)[:count])
     runs = {name: np.concatenate(values) for name, values in parts.items()}
     runs["moves"] = name_effects(runs["moves"], runs["before"] ^ runs["after"])
-    return runs
+    return SkillRuns(**runs)
 
 
 def name_effects(
@@ -63,64 +211,10 @@ def name_effects(
     return named
 
 
-def coverage(
-    env: BatchedEnv,
-    policy: SkillPolicy,
-    model: ForwardModel | Discriminator,
-    num_skills: int,
-    starts: int = 100,
-    seed: int = 0,
-) -> dict[str, Any]:
-    """The paper's protocol (S.3): the mean number of distinct moves, and each skill in detail."""
-    runs = run_all_skills(env, policy, num_skills, starts, seed)
-    moves = runs["moves"]
-    distinct = distinct_moves(moves)
-    result: dict[str, Any] = {
-        "mean": float(distinct.mean()),
-        "of": env.spec.num_moves,
-        "starts": starts,
-        "seed": seed,
-        "std": float(distinct.std()),
-        "lowest": int(distinct.min()),
-        "no_move": float((moves == NO_MOVE).mean()),
-        "skills": [
-            describe_skill(k, moves[:, k], runs["lengths"][:, k]) for k in range(num_skills)
-        ],
-    }
-    favourites = {skill["move"] for skill in result["skills"]} - {None}
-    result["distinct_favourites"] = len(favourites)
-    if isinstance(model, ForwardModel):
-        result["model_accuracy"] = model_accuracy(model, runs)
-    return result
-
-
-def distinct_moves(moves: Int[np.ndarray, "starts skills"]) -> Int[np.ndarray, "starts"]:
-    """How many different moves, not counting none, are in each row."""
-    ordered = np.sort(moves, 1)
-    fresh = np.ones_like(ordered, bool)
-    fresh[:, 1:] = ordered[:, 1:] != ordered[:, :-1]
-    return (fresh & (ordered != NO_MOVE)).sum(1)
-
-
-def describe_skill(
-    skill: int, moves: Int[np.ndarray, "starts"], lengths: Int[np.ndarray, "starts"]
-) -> dict[str, Any]:
-    """The move a skill makes most, how often it does, and how many steps it takes."""
-    made = moves[moves != NO_MOVE]
-    move = int(np.bincount(made).argmax()) if len(made) else None
-    return {
-        "skill": skill,
-        "move": move,
-        "share": float((moves == move).mean()) if move is not None else 0.0,
-        "no_move": float((moves == NO_MOVE).mean()),
-        "steps": float(lengths.mean()),
-    }
-
-
-def model_accuracy(model: ForwardModel, runs: dict[str, np.ndarray]) -> float:
+def model_accuracy(model: ForwardModel, runs: SkillRuns) -> float:
     """How often the mode of q(z_T | z_0, k) is what happened when skill k ran."""
-    starts, num_skills, bits = runs["before"].shape
-    before = runs["before"].reshape(-1, bits)
+    starts, num_skills, bits = runs.before.shape
+    before = runs.before.reshape(-1, bits)
     logits = model.flip_logits(before, np.tile(np.arange(num_skills), starts))
     predicted = before ^ (np.asarray(logits) > 0)
-    return float((predicted == runs["after"].reshape(-1, bits)).all(1).mean())
+    return float((predicted == runs.after.reshape(-1, bits)).all(1).mean())

@@ -7,20 +7,53 @@ import json
 from pathlib import Path
 from typing import Any
 
+from seads.agent.card import find, packaged
+from seads.errors import SeadsError
+from seads.files import write_text_aside
 
-def write_result(run: Path, name: str, result: dict[str, Any], command: str) -> Path | None:
-    """Write `eval/NAME.json` into a run directory; an agent of the package has no such place."""
-    if not (run / "config.json").is_file():
-        return None
-    path = run / "eval" / f"{name}.json"
-    path.parent.mkdir(exist_ok=True)
+PACKAGED_RESULTS = Path("runs")
+"""Where results of agents that come with the package go, under their names."""
+
+
+def write_result(source: str, name: str, result: dict[str, Any], command: str) -> Path | None:
+    """Write `eval/NAME.json` into the run's directory, or runs/AGENT for a packaged agent.
+
+    Nothing is written for a directory that holds an agent and no run, nor where runs/AGENT is
+    a run of the user's own.
+    """
+    home = Path(source)
+    if not (home / "config.json").is_file():
+        if home.exists() or source not in packaged():
+            return None
+        home = PACKAGED_RESULTS / source
+        if (home / "config.json").is_file():  # somebody's own run of that name
+            return None
+    path = home / "eval" / f"{name}.json"
+    path.parent.mkdir(parents=True, exist_ok=True)
     made = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
-    aside = path.with_suffix(".tmp")
-    aside.write_text(json.dumps({"command": command, "made": made, **result}, indent=2) + "\n")
-    aside.rename(path)
+    content = {"command": command, "made": made, **result}
+    write_text_aside(path, json.dumps(content, indent=2) + "\n")
     return path
 
 
 def checkpoint_agents(run: Path) -> list[Path]:
     """The agents kept along a run, in the order of their environment steps."""
     return sorted(card.parent for card in run.glob("checkpoints/step_*/agent/card.json"))
+
+
+def agent_at(source: str, env_steps: int | None) -> Path:
+    """The agent of a run, or its last one of at most that many env steps.
+
+    A run ends with the epoch that passes its budget; the paper evaluates the last checkpoint
+    below it, and the last one that all seeds have (S.8.1).
+    """
+    if env_steps is None:
+        return find(source)
+    found = checkpoint_agents(Path(source))
+    steps = [int(one.parent.name.removeprefix("step_")) for one in found]
+    below = [one for one, at in zip(found, steps, strict=True) if at <= env_steps]
+    if below:
+        return below[-1]
+    find(source)  # which says what is wrong with a name that means nothing
+    listed = f"the first is at {steps[0]:,}" if steps else "there is none"
+    raise SeadsError(f"{source} has no checkpoint of at most {env_steps:,} env steps; {listed}")

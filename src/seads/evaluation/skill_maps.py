@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
-from jaxtyping import Bool, Float
+from jaxtyping import Bool
 
-from seads.agent.agent import Agent
 from seads.agent.rollout import run_skills
 from seads.envs.embedding import EmbeddedEnv
-from seads.envs.interface import BatchedEnv, EnvSpec, Step
-from seads.errors import SeadsError, unknown
-from seads.evaluation.coverage import describe_skill
-from seads.games.game import NO_MOVE
+from seads.envs.interface import BatchedEnv
+from seads.errors import SeadsError
+from seads.evaluation.coverage import SkillRuns, env_for_skills
+from seads.games.game import NO_MOVE, Split
+from seads.solving.agent import Agent
 from seads.streams import Purpose, row_seeds
 
 STARTS_MAPPED = 20
@@ -22,116 +22,102 @@ STARTS_MAPPED = 20
 DIGITS = 3
 """Digits kept of a point: a thousandth of the board is finer than a figure shows."""
 
+Point = list[float]
 
-def skill_maps(
-    env: BatchedEnv, agent: Agent, starts: int = STARTS_MAPPED, seed: int = 0
-) -> dict[str, Any]:
-    """Every skill from the same starts, as JSON: the tool's path, the touch and the move of each.
 
-    Points are in the board's unit square, origin top left; a path begins at the start and may
-    leave the square. `env` must have a row for each skill. Skills act deterministically.
-    """
+@dataclass(frozen=True)
+class SkillPath:
+    """What a skill did from one start; points are in the board's unit square, origin top left."""
+
+    path: list[Point]
+    """Where the tool was, from the start on; it may leave the square."""
+    pushes: list[Point]
+    """Where it touched without effect (black in the paper, S.2.1)."""
+    touch: Point | None
+    """Where it touched at last."""
+    move: int | None
+    """The move that this made."""
+
+
+@dataclass(frozen=True)
+class SkillMaps:
+    """Every skill from the same starts."""
+
+    runs: SkillRuns
+    paths: list[list[SkillPath]]
+    """By skill, then by start."""
+    seed: int
+
+    def to_json(self) -> dict[str, Any]:
+        """As `seads evaluate --what skills --json` prints it."""
+        return {
+            "starts": len(self.runs.moves),
+            "seed": self.seed,
+            "skills": [
+                asdict(skill) | {"runs": [asdict(one) for one in paths]}
+                for skill, paths in zip(self.runs.skills, self.paths, strict=True)
+            ],
+        }
+
+    def point(self) -> dict[str, Any]:
+        """Nothing: no curve is drawn of maps."""
+        return {}
+
+    def __str__(self) -> str:
+        return f"{len(self.paths)} skills from {len(self.runs.moves)} starts"
+
+
+def measure_skill_maps(
+    agent: Agent, starts: int = STARTS_MAPPED, split: Split = "test", seed: int = 0
+) -> SkillMaps:
+    """Follow every skill from the same starts; skills act deterministically."""
+    starts = min(starts, STARTS_MAPPED)
+    with env_for_skills(agent, 1, split) as env:
+        return follow_skills(env, agent, starts, seed)
+
+
+def follow_skills(env: BatchedEnv, agent: Agent, starts: int, seed: int) -> SkillMaps:
+    """The same in an environment that has a row for each skill."""
     if not isinstance(env, EmbeddedEnv):
-        raise SeadsError(f"skill maps need a board, and nobody knows one in {agent.env!r}")
+        raise SeadsError(f"skill maps need a board, and {agent.env!r} has none")
     skills = np.arange(agent.num_skills)
-    if env.num_envs != len(skills):
-        raise ValueError(f"{env.num_envs} rows for {len(skills)} skills; make one for each")
-    found: list[list[dict[str, Any]]] = [[] for _ in skills]
-    moves, lengths = [], []
+    found: list[list[SkillPath]] = [[] for _ in skills]
+    parts: dict[str, list[np.ndarray]] = {k: [] for k in ("moves", "lengths", "before", "after")}
     for start in row_seeds(seed, starts, Purpose.COVERAGE_STARTS):
-        watched = Watched(env)
         observations = env.reset(np.full(len(skills), start))
-        watched.note(np.ones(len(skills), bool))
-        episodes = run_skills(watched, agent.policy, observations, skills, len(skills))
+        trace = _Trace(env)
+        episodes = run_skills(
+            env, agent.policy, observations, skills, len(skills), on_step=trace.note
+        )
         for skill in skills:
-            found[skill].append(watched.run(int(skill), int(episodes.moves[skill])))
-        moves.append(episodes.moves)
-        lengths.append(episodes.lengths)
-    all_moves, all_lengths = np.array(moves), np.array(lengths)
-    return {
-        "starts": starts,
-        "seed": seed,
-        "skills": [
-            describe_skill(skill, all_moves[:, skill], all_lengths[:, skill])
-            | {"runs": found[skill]}
-            for skill in range(len(skills))
-        ],
-    }
+            found[skill].append(trace.path(skill, int(episodes.moves[skill])))
+        for name, values in parts.items():
+            values.append(getattr(episodes, name))
+    runs = SkillRuns(**{name: np.array(values) for name, values in parts.items()})
+    return SkillMaps(runs, found, seed)
 
 
-class Watched:
-    """What `run_skills` needs of an environment, taking note of tool and touch at every step."""
+class _Trace:
+    """Where each row's tool goes and touches."""
 
     def __init__(self, env: EmbeddedEnv) -> None:
         self._env = env
-        self.spec: EnvSpec = env.spec
-        self.num_envs = env.num_envs
-        self._paths: list[list[list[float]]] = [[] for _ in range(env.num_envs)]
-        self._tool_points = tool_points(env.manipulator.name)
-
-    @property
-    def symbols(self) -> Bool[np.ndarray, "rows bits"]:
-        return self._env.symbols
-
-    def reset(self, *arguments: Any, **named: Any) -> np.ndarray:
-        """As the environment's."""
-        return self._env.reset(*arguments, **named)
-
-    def resume(self, rows: np.ndarray | None = None) -> np.ndarray:
-        """As the environment's."""
-        return self._env.resume(rows)
-
-    def close(self) -> None:
-        """As the environment's."""
-        self._env.close()
-
-    def step(self, actions: np.ndarray, active: np.ndarray | None = None) -> Step:
-        """Step, and note where the active rows' tools are."""
-        step = self._env.step(actions, active)
-        self.note(np.ones(self.num_envs, bool) if active is None else active)
-        return step
+        self._paths: list[list[Point]] = [[] for _ in range(env.num_envs)]
+        self._touches: list[list[Point]] = [[] for _ in range(env.num_envs)]
+        self.note(np.ones(env.num_envs, bool))
 
     def note(self, rows: Bool[np.ndarray, "rows"]) -> None:
-        """Add the tool's point now to the paths of these rows."""
-        points = self._tool_points(self._env)
+        """Add where the tools of these rows are, and touch, now."""
+        tips, touches = self._env.manipulator.tips(), self._env.touch
         for row in np.flatnonzero(rows):
-            self._paths[row].append(np.round(points[row], DIGITS).tolist())
+            self._paths[row].append(np.round(tips[row], DIGITS).tolist())
+            if np.isfinite(touches[row]).all():
+                self._touches[row].append(np.round(touches[row], DIGITS).tolist())
 
-    def run(self, row: int, move: int) -> dict[str, Any]:
+    def path(self, row: int, move: int) -> SkillPath:
         """What one row did, once it has ended."""
-        touch = self._env.touch[row]
-        return {
-            "path": self._paths[row],
-            "touch": np.round(touch, DIGITS).tolist() if np.isfinite(touch).all() else None,
-            "move": None if move == NO_MOVE else move,
-        }
-
-
-def tool_points(body: str) -> Callable[[EmbeddedEnv], Float[np.ndarray, "rows 2"]]:
-    """How to find the tools of a manipulator's rows in the board's unit square."""
-    if body not in TOOLS:
-        raise unknown("manipulator for skill maps", body, TOOLS)
-    return TOOLS[body]
-
-
-def _flat_points(env: EmbeddedEnv) -> Float[np.ndarray, "rows 2"]:
-    """The tip of a cursor or a reacher."""
-    from seads.envs.render_flat import JOINTS
-
-    joints = JOINTS[env.manipulator.name]
-    bodies = env.manipulator
-    return np.array([joints(bodies, bodies.pose(row))[-1] for row in range(env.num_envs)])
-
-
-def _jaco_points(env: EmbeddedEnv) -> Float[np.ndarray, "rows 2"]:
-    """The point between the hand's fingers, seen from above."""
-    arms: Any = env.manipulator
-    angles = np.array([arms.pose(row)[:6] for row in range(env.num_envs)])
-    return arms.geometry.unit(arms.kinematics.forward(angles).position[:, :2])
-
-
-TOOLS: dict[str, Callable[[EmbeddedEnv], Float[np.ndarray, "rows 2"]]] = {
-    "cursor": _flat_points,
-    "reacher": _flat_points,
-    "jaco": _jaco_points,
-}
+        touches = self._touches[row]
+        made = move != NO_MOVE
+        pushes = touches[:-1] if made else touches
+        touch = touches[-1] if touches else None
+        return SkillPath(self._paths[row], pushes, touch, move if made else None)

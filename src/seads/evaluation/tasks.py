@@ -1,270 +1,258 @@
-"""Boards solved by planning with skills: the paper's protocol (S.6), all boards side by side."""
+"""Boards solved by planning with skills: the paper's protocol (section 4), side by side."""
 
 from __future__ import annotations
 
-import time
-from collections import Counter
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from jaxtyping import Bool, Float32, Int, UInt64
+from jaxtyping import Bool
 
-from seads.agent.agent import Agent
-from seads.agent.networks import SkillPolicy
-from seads.agent.rollout import run_skills
-from seads.envs.interface import BatchedEnv
-from seads.errors import SeadsError, unknown
-from seads.evaluation.boards import AnyGame, exact_depths
+from seads.envs.registry import lookup
+from seads.errors import SeadsError
+from seads.evaluation.coverage import ROWS
 from seads.evaluation.statistics import CONFIDENCE, summary, wilson_interval
-from seads.evaluation.symbolic_model import skill_costs, symbolic_model
-from seads.games.game import Split
-from seads.planning import PLANNERS, Budget, Plan, compile_model, plan
-from seads.planning.costs import Costs, Minimise
-from seads.planning.executor import Effect, Execution, Reason, execute
-from seads.planning.model import SymbolicModel
-from seads.planning.planners import ON_THE_MODEL, check_planner
-from seads.streams import Purpose, row_seeds
+from seads.games.game import Game, Split
+from seads.planning import Plan
+from seads.solving.agent import Agent
+from seads.solving.boards import game_of
+from seads.solving.execution import Effect, Execution, Reason
+from seads.solving.solver import Solver, Solving
+from seads.solving.tasks import Tasks, draw_tasks
+from seads.tables import mean_text, table_text
+
+EXACT = "solution depth"
 
 
 @dataclass(frozen=True)
-class Solving:
-    """How boards are solved."""
+class BoardScores:
+    """Which of the boards drawn for several depths were solved."""
 
-    planner: str = "auto"
-    replan: bool = True
-    minimise: Minimise = "length"
-    seconds: float = 60.0
-    """Limit of all planning for one board (the paper's)."""
-    max_skills: int | None = None
-    """Limit of skills on a board; `seads.planning.executor.skill_limit` by default."""
+    game: Game
+    tasks: Tasks
+    facts: dict[str, Any]
+    """How the boards were drawn."""
+    solved: Bool[np.ndarray, "boards"]
+
+    @property
+    def success(self) -> float:
+        """Share of boards solved."""
+        return float(self.solved.mean())
+
+    @property
+    def depths(self) -> list[int]:
+        """The depths that boards were drawn of."""
+        return sorted(set(self.tasks.depths.tolist()))
+
+    @property
+    def by_depth(self) -> dict[str, float]:
+        """Share of boards solved, for each depth."""
+        return {str(d): float(self.solved[self.tasks.depths == d].mean()) for d in self.depths}
+
+    def share(self, boards: Bool[np.ndarray, "boards"] | slice = slice(None)) -> dict[str, Any]:
+        """How many of some boards were solved, and how sure that is, for JSON."""
+        solved = self.solved[boards]
+        return {
+            "success": float(solved.mean()),
+            "interval": list(wilson_interval(int(solved.sum()), len(solved))),
+            "boards": len(solved),
+        }
+
+    def point(self) -> dict[str, Any]:
+        """What a curve along a run keeps, the value first."""
+        return {"success": self.success, "by_depth": self.by_depth}
+
+    def total(self) -> str:
+        """The share of all boards, in words."""
+        low, high = self.share()["interval"]
+        return f"solved {self.success:.1%} ({low:.1%} to {high:.1%}) of {len(self.solved)} boards"
 
 
-class Solver:
-    """An agent's model, compiled once, and what its skills cost: plans any number of boards.
+@dataclass(frozen=True)
+class TaskScores(BoardScores):
+    """How an agent with skills did on the boards."""
 
-    `samples` are boards of the kind to be solved, from which the operators are found.
-    """
+    executions: list[Execution]
+    """What happened on each board."""
+    solving: Solving
+    compile_seconds: float
 
-    def __init__(
-        self,
-        agent: Agent,
-        samples: Bool[np.ndarray, "boards bits"],
-        solving: Solving,
-        on_plan: Callable[[Plan], None] | None = None,
-    ) -> None:
-        if solving.planner not in PLANNERS:
-            raise unknown("planner", solving.planner, PLANNERS)
-        self.network: SymbolicModel = symbolic_model(agent)
-        self.costs: Costs = skill_costs(agent, solving.minimise)
-        self.solving = solving
-        self._on_plan = on_plan
-        began = time.perf_counter()
-        self.model = self.network
-        if solving.planner not in ON_THE_MODEL:
-            self.model = compiled = compile_model(self.network, samples)
-            check_planner(solving.planner, compiled, self.costs)
-        self.compile_seconds = time.perf_counter() - began
+    def to_json(self) -> dict[str, Any]:
+        """As `seads evaluate --json` prints it: success by depth, lengths, reasons for failure."""
+        done, solving = self.executions, self.solving
+        effects = [run.effect for one in done for run in one.runs]
+        reasons = [one.reason for one in done]
+        return {
+            "replan": solving.replan,
+            **self.share(),
+            "by_depth": self.by_depth,
+            "confidence": CONFIDENCE,
+            "planner": solving.planner,
+            "minimise": solving.minimise,
+            "planning_limit_seconds": solving.seconds,
+            "planning_limit_mb": solving.memory_mb,
+            "failures": {
+                reason.name.lower(): reasons.count(reason)
+                for reason in Reason
+                if reason is not Reason.SOLVED
+            },
+            "skill_effects": {effect.name.lower(): effects.count(effect) for effect in Effect},
+            **_lengths(done),
+            **_plan_times(done),
+            "compile_seconds": self.compile_seconds,
+            "depths": {str(depth): self._one_depth(depth) for depth in self.depths},
+            "tasks": [
+                self._one_task(int(depth), one)
+                for depth, one in zip(self.tasks.depths, done, strict=True)
+            ],
+            **self.facts,
+        }
 
-    def plan(
-        self,
-        start: Bool[np.ndarray, "bits"],
-        goal: Bool[np.ndarray, "bits"],
-        spent: float = 0.0,
-    ) -> Plan:
-        """A cheapest plan in the agent's forward model, `spent` seconds taken off the limit."""
-        if not self.solving.seconds >= 0:
-            raise SeadsError(f"seconds={self.solving.seconds}; allowed: zero or more")
-        budget = Budget(seconds=max(0.0, self.solving.seconds - spent))
-        found = plan(start, goal, self.model, self.solving.planner, budget, self.costs)
-        if self._on_plan is not None:
-            self._on_plan(found)
-        return found
+    def _one_depth(self, depth: int) -> dict[str, Any]:
+        of_depth = self.tasks.depths == depth
+        done = [one for one, there in zip(self.executions, of_depth, strict=True) if there]
+        lengths = [one.planned_length for one in done]
+        return {
+            **self.share(of_depth),
+            "distinct_boards": len({one.start.tobytes() for one in done}),
+            "plan_length": summary([length for length in lengths if length is not None]),
+            "planned_optimally": self._planned_optimally(done),
+            "skills": summary([len(one.runs) for one in done if one.solved]),
+            "plans": summary([len(one.plans) for one in done]),
+            **_lengths(done),
+            **_plan_times(done),
+        }
 
-    def solve(
-        self,
-        env: BatchedEnv,
-        policy: SkillPolicy,
-        seeds: UInt64[np.ndarray, "boards"],
-        goals: Bool[np.ndarray, "boards bits"],
-        starts: Bool[np.ndarray, "boards bits"] | None = None,
-    ) -> list[Execution]:
-        """Plan and execute from the start boards, or from those the seeds bring."""
-        runner = SkillRunner(
-            env, policy, self.network.num_skills, seeds, starts, vary=self.solving.replan
+    def _planned_optimally(self, done: list[Execution]) -> float | None:
+        """Share of boards whose first plan is as long as the exact solution depth, where known."""
+        starts = self.game.from_bits(np.array([one.start for one in done]))
+        exact = self.game.known_depths(starts)
+        if exact is None:
+            return None
+        return float(np.mean([one.planned_length == d for one, d in zip(done, exact, strict=True)]))
+
+    def _one_task(self, depth: int, one: Execution) -> dict[str, Any]:
+        return {
+            "depth": depth,
+            "board": self.game.canonical(self.game.from_bits(one.start[None])[0]),
+            "solved": one.solved,
+            "reason": "" if one.reason is None else one.reason.name.lower(),
+            "planned_length": one.planned_length,
+            "skills": list(one.skills),
+            "skill_steps": [run.steps for run in one.runs],
+            "env_steps": one.env_steps,
+            "plans": len(one.plans),
+            "planning_seconds": one.planning_seconds,
+        }
+
+    def __str__(self) -> str:
+        found = self.to_json()
+        rows = []
+        for depth, one in found["depths"].items():
+            low, high = one["interval"]
+            seconds, optimal = one["first_plan_seconds"], one["planned_optimally"]
+            rows.append(
+                (
+                    depth,
+                    str(one["boards"]),
+                    f"{one['success']:.0%}",
+                    f"{low:.0%} to {high:.0%}",
+                    mean_text(one["plan_length"]),
+                    "" if optimal is None else f"{optimal:.0%}",
+                    mean_text(one["solution_length"]),
+                    "" if seconds is None else f"{seconds['median'] * 1000:.1f} ms",
+                )
+            )
+        titles = (
+            depth_title(self.game),
+            *("boards", "solved", "95 % interval", "plan", "optimal", "env steps", "planning"),
         )
-        return execute(
-            env.symbols,
-            goals,
-            self.plan,
-            self.network,
-            runner,
-            self.solving.replan,
-            self.solving.max_skills,
-        )
+        replanning = f"{'with' if self.solving.replan else 'without'} replanning"
+        lines = [table_text(titles, rows), f"{self.total()} {replanning}"]
+        failures = {name: count for name, count in found["failures"].items() if count}
+        if failures:
+            each = (f"{name.replace('_', ' ')} {count}" for name, count in failures.items())
+            lines.append(f"not solved: {', '.join(each)}")
+        if found["skill_length"]:
+            length = found["skill_length"]
+            lines.append(
+                f"steps per skill: median {length['median']:.0f}, "
+                f"quartiles {length['q1']:.0f} and {length['q3']:.0f}"
+            )
+        return "\n".join(lines)
 
 
-class SkillRunner:
-    """The paper's `apply` for the executor: skills in real environments.
+def _lengths(done: list[Execution]) -> dict[str, Any]:
+    """Env steps of whole solutions and of their skills, where the board was solved (paper S.2)."""
+    solved = [one for one in done if one.solved]
+    return {
+        "solution_length": summary([one.env_steps for one in solved]),
+        "skill_length": summary([run.steps for one in solved for run in one.runs]),
+    }
 
-    Skills act deterministically. With `vary`, a skill that is tried again on a board that
-    looks as it did the last time samples its actions instead: what failed once would
-    otherwise fail in the same way until the limit of skills is reached.
+
+def _plan_times(done: list[Execution]) -> dict[str, Any]:
+    """How planning went: the paper counts first plans, and times those that were found (S.3)."""
+    first = [one.plans[0] for one in done if one.plans]
+    return {
+        "plans_found": float(np.mean([plan.solved for plan in first])) if first else None,
+        "first_plan_seconds": summary([plan.seconds for plan in first if plan.solved]),
+        "planning_seconds": summary([plan.seconds for one in done for plan in one.plans]),
+    }
+
+
+def depth_title(game: Game) -> str:
+    """What boards are counted by, as the title of a column."""
+    return "depth" if game.depth_means == EXACT else "moves"
+
+
+def measure_tasks(
+    agent: Agent,
+    depths: Sequence[int] | None = None,
+    per_depth: int = 20,
+    split: Split = "test",
+    seed: int = 0,
+    solving: Solving | None = None,
+    on_plan: Callable[[Plan, int], None] | None = None,
+) -> TaskScores:
+    """Boards of every depth (1 to 5 by default), planned and executed side by side.
+
+    `on_plan` is called with every plan that was made, and the number of boards in all.
     """
-
-    def __init__(
-        self,
-        env: BatchedEnv,
-        policy: SkillPolicy,
-        num_skills: int,
-        seeds: UInt64[np.ndarray, "boards"],
-        starts: Bool[np.ndarray, "boards bits"] | None = None,
-        vary: bool = True,
-    ) -> None:
-        self._env, self._policy, self._num_skills = env, policy, num_skills
-        self._seeds, self._vary = seeds, vary
-        self._tried: Counter[tuple[int, int, bytes]] = Counter()
-        env.reset(seeds, symbols=starts)
-
-    def __call__(
-        self, skills: Int[np.ndarray, "boards"], active: Bool[np.ndarray, "boards"]
-    ) -> tuple[Bool[np.ndarray, "boards bits"], Int[np.ndarray, "boards"]]:
-        """Run each active board's skill from where it stands; zero steps if it has ended."""
-        # only a user's environment can end by itself
-        ended = getattr(self._env, "ended", None)
-        running = active if ended is None else active & ~ended
-        noise = self._noise(skills, running)
-        observations = self._env.resume(np.flatnonzero(running))
-        episodes = run_skills(
-            self._env,
-            self._policy,
-            observations,
-            skills,
-            self._num_skills,
-            noise,
-            active=running,
-        )
-        return episodes.after, episodes.lengths
-
-    def _noise(
-        self, skills: Int[np.ndarray, "boards"], running: Bool[np.ndarray, "boards"]
-    ) -> Float32[np.ndarray, "steps boards act"]:
-        """The policy's noise: zero, but for skills that are tried again."""
-        spec, symbols = self._env.spec, self._env.symbols
-        noise = np.zeros((spec.step_limit, self._env.num_envs, spec.action_size), np.float32)
-        for row in np.flatnonzero(running):
-            attempt = (int(row), int(skills[row]), symbols[row].tobytes())
-            if self._vary and self._tried[attempt]:
-                seed = [int(self._seeds[row]), Purpose.RETRY, attempt[1], self._tried[attempt]]
-                rng = np.random.default_rng(seed)
-                noise[:, row] = rng.standard_normal(noise.shape[::2], np.float32)
-            self._tried[attempt] += 1
-        return noise
-
-
-def draw_tasks(
-    game: AnyGame, depths: Sequence[int], per_depth: int, split: Split, seed: int
-) -> tuple[
-    Int[np.ndarray, "boards"], Bool[np.ndarray, "boards bits"], UInt64[np.ndarray, "boards"]
-]:
-    """Solution depths, start boards and seeds of start poses; `per_depth` boards of each depth.
-
-    Boards are drawn with replacement: at some depths there are fewer than twenty. A depth's
-    boards do not depend on which other depths are asked for.
-    """
-    boards, poses = [], []
-    for depth in depths:
-        seeds = row_seeds(seed, per_depth, Purpose.TASK_BOARDS, depth)
-        boards.append(game.draw(np.full(per_depth, depth), split, seeds))
-        poses.append(row_seeds(seed, per_depth, Purpose.TASK_POSES, depth))
-    return (
-        np.repeat(np.array(depths, np.int64), per_depth),
-        game.to_bits(np.concatenate(boards)),
-        np.concatenate(poses),
-    )
-
-
-def report(
-    game: AnyGame,
-    depths: Int[np.ndarray, "boards"],
-    executions: list[Execution],
-    solver: Solver,
-) -> dict[str, Any]:
-    """The results as JSON: success by depth with intervals, lengths, reasons for failure."""
+    solving = Solving() if solving is None else solving
+    game, drawn = draw_boards(agent.env, depths, per_depth, split, seed)
+    tell = None if on_plan is None else lambda plan: on_plan(plan, len(drawn))
+    solver = Solver(agent, drawn.starts, solving, tell)
+    goals = game.to_bits(np.repeat(game.goal[None], len(drawn), axis=0))
+    executions: list[Execution] = []
+    for first in range(0, len(drawn), ROWS):
+        part = slice(first, first + ROWS)
+        with closing(agent.make_env(len(drawn.starts[part]))) as env:
+            executions += solver.solve(
+                env, agent, drawn.seeds[part], goals[part], drawn.starts[part]
+            )
+    facts = {
+        "split": split,
+        "seed": seed,
+        "episodes_per_depth": per_depth,
+        "depth_is": game.depth_means,
+        "drawn": "with replacement; a board drawn again starts from another pose",
+    }
     solved = np.array([one.solved for one in executions])
-    solving = solver.solving
-    runs = [run for one in executions for run in one.runs]
-    low, high = wilson_interval(int(solved.sum()), len(solved))
-    effects = [run.effect for run in runs]
-    reasons = [one.reason for one in executions]
-    result: dict[str, Any] = {
-        "replan": solving.replan,
-        "success": float(solved.mean()),
-        "by_depth": {},
-        "interval": [low, high],
-        "confidence": CONFIDENCE,
-        "boards": len(executions),
-        "planner": solving.planner,
-        "minimise": solving.minimise,
-        "planning_limit_seconds": solving.seconds,
-        "failures": {
-            reason.name.lower(): reasons.count(reason)
-            for reason in Reason
-            if reason is not Reason.SOLVED
-        },
-        "skill_effects": {effect.name.lower(): effects.count(effect) for effect in Effect},
-        "solution_length": summary([one.env_steps for one in executions if one.solved]),
-        "skill_length": summary([run.steps for run in runs]),
-        "planning_seconds": summary([p.seconds for one in executions for p in one.plans]),
-        "compile_seconds": solver.compile_seconds,
-        "depths": {},
-        "tasks": [
-            _one_task(game, int(depth), one) for depth, one in zip(depths, executions, strict=True)
-        ],
-    }
-    for depth in sorted(set(depths.tolist())):
-        picked = [one for one, d in zip(executions, depths, strict=True) if d == depth]
-        result["by_depth"][str(depth)] = float(np.mean([one.solved for one in picked]))
-        result["depths"][str(depth)] = _one_depth(game, depth, picked)
-    return result
+    return TaskScores(game, drawn, facts, solved, executions, solving, solver.compile_seconds)
 
 
-def _one_depth(game: AnyGame, depth: int, executions: list[Execution]) -> dict[str, Any]:
-    solved = sum(one.solved for one in executions)
-    lengths = [one.planned_length for one in executions if one.planned_length is not None]
-    return {
-        "boards": len(executions),
-        "distinct_boards": len({one.start.tobytes() for one in executions}),
-        "success": solved / len(executions),
-        "interval": list(wilson_interval(solved, len(executions))),
-        "plan_length": summary(lengths),
-        "planned_optimally": _planned_optimally(game, executions),
-        "skills": summary([len(one.runs) for one in executions if one.solved]),
-        "plans": summary([len(one.plans) for one in executions]),
-        "solution_length": summary([one.env_steps for one in executions if one.solved]),
-        "planning_seconds": summary([p.seconds for one in executions for p in one.plans]),
-    }
-
-
-def _planned_optimally(game: AnyGame, executions: list[Execution]) -> float | None:
-    """Share of boards whose first plan is as long as the exact solution depth, where known."""
-    exact = exact_depths(game, np.array([one.start for one in executions]))
-    if exact is None:
-        return None
-    lengths = [one.planned_length for one in executions]
-    return float(np.mean([length == d for length, d in zip(lengths, exact, strict=True)]))
-
-
-def _one_task(game: AnyGame, depth: int, one: Execution) -> dict[str, Any]:
-    return {
-        "depth": depth,
-        "board": game.canonical(game.from_bits(one.start[None])[0]),
-        "solved": one.solved,
-        "reason": one.reason.name.lower(),
-        "planned_length": one.planned_length,
-        "skills": list(one.skills),
-        "env_steps": one.env_steps,
-        "plans": len(one.plans),
-        "planning_seconds": one.planning_seconds,
-    }
+def draw_boards(
+    env: str, depths: Sequence[int] | None, per_depth: int, split: Split, seed: int
+) -> tuple[Game, Tasks]:
+    """The game of an environment and boards of it, of the depths it is trained on by default."""
+    game = game_of(env)
+    if game is None:
+        raise SeadsError(f"boards and solution depths of {env!r} are not known")
+    if per_depth < 1:
+        raise SeadsError(f"episodes_per_depth={per_depth}; allowed: 1 or more")
+    low, high = lookup(env).depths
+    asked = range(low, high + 1) if depths is None else depths
+    return game, draw_tasks(game, list(asked), per_depth, split, seed)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import inspect
 from typing import Any
 
-from seads.errors import SeadsError, unknown
+from seads.errors import check_choice
+from seads.games.checks import check_options
 from seads.games.game import NO_MOVE, Boards, Game, Split
 from seads.games.lights_out import LightsOut
 from seads.games.tile_swap import TileSwap
@@ -17,12 +17,6 @@ __all__ = ["GAMES", "NO_MOVE", "Boards", "Game", "LightsOut", "Split", "TileSwap
 
 def make_game(name: str, **options: Any) -> Game:
     """A game by name, with its options such as `size`."""
-    if name not in GAMES:
-        raise unknown("game", name, GAMES)
-    known = inspect.signature(GAMES[name]).parameters
-    for option in options:
-        if option not in known:
-            raise SeadsError(
-                f"unknown option {option!r} of game {name!r}; choose from {', '.join(known)}"
-            )
+    check_choice("game", name, GAMES)
+    check_options(name, GAMES[name], options)
     return GAMES[name](**options)

@@ -13,13 +13,11 @@ import numpy as np
 from jaxtyping import Bool, Int, UInt8, UInt32, UInt64
 
 from seads.errors import SeadsError
+from seads.games.board_types import Boards
 from seads.games.drawing import BoardSets
-from seads.games.game import Boards
 from seads.games.gf2 import Elimination, eliminate, multiply, span
 from seads.games.splits import SplitHash, is_train
 
-LARGEST_EXACT = 5
-"""The largest board whose solvable boards (2^23 of them) are enumerated."""
 MOST_QUIET_BITS = 16
 """The largest dimension of the quiet patterns for which a fewest-press solution is sought."""
 _CHUNK = 1 << 18
@@ -105,7 +103,12 @@ def board_sets(size: int) -> BoardSets:
     press_crc = np.bitwise_xor.reduce(effects * split_hash.table[:, 1], axis=1)
     train = is_train(span(press_crc[listed].astype(np.uint32)) ^ split_hash.base)
     depths = _fewest(span(bit[listed]), span(elimination.null_basis @ bit))
-    return BoardSets(span((effects @ bit)[listed]), depths, train)
+
+    def unpack(codes: UInt32[np.ndarray, "rows"]) -> Boards:
+        octets = codes.astype("<u4", copy=False).view(np.uint8).reshape(-1, 4)
+        return np.unpackbits(octets, axis=1, count=fields, bitorder="little")
+
+    return BoardSets(span((effects @ bit)[listed]), depths, train, unpack)
 
 
 def _fewest(

@@ -1,4 +1,4 @@
-"""The train/test split: CRC32 of a board's canonical string, modulo 3 (paper S.10)."""
+"""The train/test split: CRC32 of a board's canonical string, modulo 3 (paper S.12.1)."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 from jaxtyping import Bool, UInt8, UInt32
 
-from seads.games.game import Boards, Split
-from seads.games.validation import check_split
+from seads.games.board_types import Boards
 
 
 def canonical(board: UInt8[np.ndarray, "fields"] | Sequence[int]) -> str:
@@ -53,10 +52,3 @@ class SplitHash:
             sums = [zlib.crc32(canonical(board).encode()) for board in boards]
             return np.array(sums, np.uint32)
         return np.bitwise_xor.reduce(self.table[self._fields, boards], axis=1) ^ self.base
-
-    def in_split(self, boards: Boards, split: Split) -> Bool[np.ndarray, "rows"]:
-        """Which boards belong to the split."""
-        check_split(split)
-        if split == "all":
-            return np.ones(len(boards), bool)
-        return is_train(self.crc(boards)) == (split == "train")

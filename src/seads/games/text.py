@@ -15,9 +15,9 @@ _ROW_BREAK = re.compile(r"[\n/]")
 
 
 def read_fields(
-    text: str, size: int, read_word: Callable[[str, int], list[int]]
+    text: str, shape: tuple[int, int], read_word: Callable[[str, int], list[int]]
 ) -> UInt8[np.ndarray, "fields"]:
-    """The field values of a size x size board.
+    """The field values of a board of this shape: rows, columns.
 
     Spaces and commas separate words; new lines and slashes separate rows. A text without
     rows is the whole board. `read_word(word, position)` gives a word's values, with the
@@ -33,17 +33,20 @@ def read_fields(
             rows.append(row)
         start += len(line) + 1
     found = sum(map(len, rows))
-    if found != size * size:
-        raise SeadsError(f"found {found} fields; a {size}x{size} board has {size * size}: {text!r}")
+    height, width = shape
+    if found != height * width:
+        raise SeadsError(
+            f"found {found} fields; a {height}x{width} board has {height * width}: {text!r}"
+        )
     if len(rows) > 1:
         for number, row in enumerate(rows, 1):
-            if len(row) != size:
-                raise SeadsError(f"row {number} has {len(row)} fields; each row has {size}")
+            if len(row) != width:
+                raise SeadsError(f"row {number} has {len(row)} fields; each row has {width}")
     return np.array([value for row in rows for value in row], np.uint8)
 
 
-def grid_rows(words: Sequence[str], size: int) -> str:
+def grid_rows(words: Sequence[str], columns: int) -> str:
     """The words as a grid, a line per row, aligned to the right."""
     width = max(map(len, words))
     cells = [word.rjust(width) for word in words]
-    return "\n".join(" ".join(cells[i : i + size]) for i in range(0, len(cells), size))
+    return "\n".join(" ".join(cells[i : i + columns]) for i in range(0, len(cells), columns))

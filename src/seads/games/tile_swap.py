@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
+from functools import cached_property, lru_cache
+
 import numpy as np
-from jaxtyping import Bool, Float, Int, UInt8, UInt64
+from jaxtyping import Bool, Float, Int
 
 from seads.errors import SeadsError
-from seads.games.drawing import draw_by_moves
-from seads.games.game import NO_MOVE, Boards, Game, Split
-from seads.games.splits import SplitHash, canonical
+from seads.games.board_types import NO_MOVE, Board, Boards
+from seads.games.checks import check_field, check_move, check_moves, check_size, check_values
+from seads.games.game import Game
+from seads.games.look import Outline
+from seads.games.reachable import ReachableBoards
 from seads.games.text import grid_rows, read_fields
-from seads.games.tile_swap_depths import (
-    LARGEST_EXACT,
-    TileSwapDepths,
-    adjacent_pairs,
-    tile_swap_depths,
-)
-from seads.games.validation import check_move, check_moves, check_size, check_split, check_values
+from seads.games.tile_swap_depths import permutation_depths
 
 _LARGEST = 16  # 256 chips: the most that uint8 numbers
 _EDGE = 1e-9
@@ -36,21 +34,27 @@ class TileSwap(Game):
     """
 
     name = "tileswap"
+    start_depths = (1, 5)  # paper S.12.2
+    solved_word = "In order"
+    largest_exact = 3  # 9! boards
 
     def __init__(self, size: int = 3) -> None:
-        self.size = check_size(size, _LARGEST)
-        self.num_fields = self.size**2
+        size = check_size(size, _LARGEST)
+        self.shape = (size, size)
         self.num_bits = self.num_fields**2
-        self._pairs = adjacent_pairs(self.size)
-        self.num_moves = len(self._pairs)
+        self.num_values = self.num_fields
         self.goal = np.arange(self.num_fields, dtype=np.uint8)
+        fields = np.arange(self.num_fields).reshape(self.shape)
+        sideways = np.stack([fields[:, :-1].ravel(), fields[:, 1:].ravel()], axis=1)
+        downwards = np.stack([fields[:-1].ravel(), fields[1:].ravel()], axis=1)
+        self._pairs = np.concatenate([sideways, downwards])
+        self.num_moves = len(self._pairs)
         rows, columns = np.divmod(self._pairs, self.size)
         self._middles = np.stack([columns.mean(1) + 0.5, rows.mean(1) + 0.5], axis=1) / self.size
         # field order after a move; the last row, the unchanged order, is what NO_MOVE = -1 picks
         self._orders = np.tile(np.arange(self.num_fields), (self.num_moves + 1, 1))
         for order, pair in zip(self._orders, self._pairs, strict=False):
             order[pair] = pair[::-1]
-        self._split_hash = SplitHash(self.num_fields, self.num_fields)
 
     def play(self, boards: Boards, moves: Int[np.ndarray, "rows"]) -> Boards:
         check_moves(moves, self.num_moves)
@@ -86,62 +90,39 @@ class TileSwap(Game):
             )
         return placed.argmax(axis=1).astype(np.uint8)
 
-    def in_split(self, boards: Boards, split: Split) -> Bool[np.ndarray, "rows"]:
-        return self._split_hash.in_split(boards, split)
-
-    def draw(
-        self,
-        depths: Int[np.ndarray, "rows"],
-        split: Split,
-        seeds: UInt64[np.ndarray, "rows"],
-        chances: Float[np.ndarray, "rows"] | None = None,
-    ) -> Boards:
-        if self.size > LARGEST_EXACT:
-            return draw_by_moves(self, depths, split, seeds)
-        return self._depths().board_sets.draw(depths, split, seeds, chances)
-
     def depth(self, boards: Boards) -> Int[np.ndarray, "rows"]:
-        """The exact solution depth of each board; up to 3x3, where a table holds all of them."""
-        table = self._depths()
         self._check_chips(boards)
-        return table.depth(boards)
+        return super().depth(boards)
 
-    @property
-    def max_depth(self) -> int:
-        """The greatest depth that `draw` accepts."""
-        if self.size > LARGEST_EXACT:
-            return self.num_moves
-        return self._depths().board_sets.max_depth
-
-    def depth_counts(self, split: Split = "all") -> dict[int, int]:
-        """How many boards of the split there are of each solution depth; up to 3x3."""
-        check_split(split)
-        return self._depths().board_sets.depth_counts(split)
-
-    def solve(self, board: UInt8[np.ndarray, "fields"]) -> list[int]:
-        """A shortest list of moves that solves the board; up to 3x3."""
-        moves: list[int] = []
-        for _ in range(int(self.depth(board[None])[0])):
-            after = self.play(np.tile(board, (self.num_moves, 1)), np.arange(self.num_moves))
-            moves.append(int(self.depth(after).argmin()))
-            board = after[moves[-1]]
-        return moves
-
-    def check_feasible(self, board: UInt8[np.ndarray, "fields"]) -> None:
-        """Raises SeadsError if a chip is missing; every permutation can be solved."""
+    def solvable(self, board: Board) -> bool:
+        """True: every order of the chips can be solved; raises SeadsError if a chip is missing."""
         self._check_chips(board[None])
+        return True
 
-    def canonical(self, board: UInt8[np.ndarray, "fields"]) -> str:
-        """The comma-separated string that decides the split."""
-        return canonical(board)
+    def bit_name(self, bit: int) -> str:
+        chip, field = divmod(bit, self.num_fields)
+        return f"{chip} on {self.field_name(field)}"
 
-    def parse(self, text: str) -> UInt8[np.ndarray, "fields"]:
+    @cached_property
+    def zones(self) -> tuple[Outline, ...]:
+        """The rhombi in which a touch swaps two chips."""
+        reach = 0.5 / self.size
+        return tuple(
+            ((x - reach, y), (x, y - reach), (x + reach, y), (x, y + reach))
+            for x, y in self._middles.tolist()
+        )
+
+    def press(self, field: int) -> int:
+        check_field(field, self.num_fields)
+        return NO_MOVE  # a touch swaps between fields
+
+    def parse(self, text: str) -> Board:
         """Reads the chip on each field; up to 3x3 the digits may stand without separators."""
-        board = read_fields(text, self.size, self._read_chips)
+        board = read_fields(text, self.shape, self._read_chips)
         self._check_chips(board[None])
         return board
 
-    def format(self, board: UInt8[np.ndarray, "fields"]) -> str:
+    def format(self, board: Board) -> str:
         self._check_chips(board[None])
         return grid_rows([str(chip) for chip in board], self.size)
 
@@ -152,13 +133,9 @@ class TileSwap(Game):
             f"swap row {row + 1}, column {column + 1} with row {row_2 + 1}, column {column_2 + 1}"
         )
 
-    def _depths(self) -> TileSwapDepths:
-        if self.size > LARGEST_EXACT:
-            raise SeadsError(
-                f"exact depths are not available for TileSwap {self.size}x{self.size}; "
-                f"choose a size of at most {LARGEST_EXACT}"
-            )
-        return tile_swap_depths(self.size)
+    @cached_property
+    def _reachable(self) -> ReachableBoards | None:
+        return all_boards(self.size) if self.exact_depths else None
 
     def _check_chips(self, boards: Boards) -> None:
         check_values(boards, self.num_fields, self.num_fields)
@@ -185,3 +162,11 @@ class TileSwap(Game):
                     f"chips are 0 to {self.num_fields - 1}"
                 )
         return chips
+
+
+@lru_cache
+def all_boards(size: int) -> ReachableBoards:
+    """All boards of a size, made once a process."""
+    game = TileSwap(size)
+    boards, depths = permutation_depths(game.num_fields, game._pairs)
+    return ReachableBoards(boards, depths, game.in_split(boards, "train"))

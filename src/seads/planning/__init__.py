@@ -2,20 +2,18 @@
 
 from seads.planning.compile import compile_model
 from seads.planning.costs import Costs
-from seads.planning.model import LinearModel, MLPModel, RulesModel, SymbolicModel
+from seads.planning.describe import operator_rows
+from seads.planning.model import RulesModel, SymbolicModel
 from seads.planning.operators import Compiled, Operator
 from seads.planning.planner import plan
 from seads.planning.planners import PLANNERS
 from seads.planning.result import Budget, Plan, PlanStatus
-from seads.planning.table import operator_rows
 
 __all__ = [
     "PLANNERS",
     "Budget",
     "Compiled",
     "Costs",
-    "LinearModel",
-    "MLPModel",
     "Operator",
     "Plan",
     "PlanStatus",

@@ -10,8 +10,9 @@ from seads.planning.costs import Costs
 from seads.planning.heuristic import Heuristic, derive
 from seads.planning.model import SymbolicModel
 from seads.planning.operators import Compiled
-from seads.planning.packed import StateSet, Words, num_words, pack, unpack
+from seads.planning.packed import Words, pack, unpack
 from seads.planning.result import Budget, Meter, Plan, PlanStatus
+from seads.planning.tree import SearchTree
 
 MIN_BATCH = 64
 _ROUNDING = 1e-9
@@ -46,48 +47,41 @@ def plan_uniform(
 
 
 class _Nodes:
-    """The states seen, with the cheapest known way to each."""
+    """The states seen: the cheapest known way to each, and which are still to be expanded."""
 
-    def __init__(self, words_per_state: int) -> None:
-        self.states = StateSet(words_per_state)
-        self.cost = np.empty(0)
-        self.bound = np.empty(0)
-        self.parent = np.empty(0, np.int32)
-        self.skill = np.empty(0, np.int16)
-        self.open = np.empty(0, bool)
+    def __init__(self, start: Words, heuristic: Heuristic) -> None:
+        self._heuristic = heuristic
+        self.tree = SearchTree(start)
+        self.cost = np.zeros(1)
+        self.bound = heuristic(start)
+        self.open = np.isfinite(self.bound)
 
     @property
     def nbytes(self) -> int:
-        return self.states.nbytes + 23 * len(self.cost)
+        return self.tree.nbytes + self.cost.nbytes + self.bound.nbytes + self.open.nbytes
 
     def offer(
-        self,
-        words: Words,
-        cost: np.ndarray,
-        parent: np.ndarray,
-        skill: np.ndarray,
-        heuristic: Heuristic,
+        self, words: Words, cost: np.ndarray, parents: np.ndarray, skills: np.ndarray
     ) -> None:
         """Take over new states, and cheaper ways to known ones."""
         useful = np.isfinite(cost)
         order = np.flatnonzero(useful)[np.argsort(cost[useful], kind="stable")]
-        words, cost, parent, skill = words[order], cost[order], parent[order], skill[order]
-        known = self.states.find(words)
+        words, cost, parents, skills = words[order], cost[order], parents[order], skills[order]
+        known = self.tree.find(words)
         better = np.flatnonzero(known >= 0)
         better = better[cost[better] < self.cost[known[better]] - _ROUNDING]
         # rows are sorted by cost: the first row of a node is its cheapest
         node, first = np.unique(known[better], return_index=True)
         row = better[first]
-        self.cost[node], self.parent[node], self.skill[node] = cost[row], parent[row], skill[row]
+        self.tree.relink(node, parents[row], skills[row])
+        self.cost[node] = cost[row]
         self.open[node] = np.isfinite(self.bound[node])
 
         fresh = np.flatnonzero(known < 0)
-        row = fresh[self.states.add(words[fresh])]
-        bound = heuristic(words[row])
+        row = fresh[self.tree.add(words[fresh], parents[fresh], skills[fresh])]
+        bound = self._heuristic(words[row])
         self.cost = np.concatenate([self.cost, cost[row]])
         self.bound = np.concatenate([self.bound, bound])
-        self.parent = np.concatenate([self.parent, parent[row].astype(np.int32)])
-        self.skill = np.concatenate([self.skill, skill[row].astype(np.int16)])
         self.open = np.concatenate([self.open, np.isfinite(bound)])
 
 
@@ -109,11 +103,10 @@ def _search(
     target = pack(goal)[None]
     # States this close in cost are expanded together.
     width = float(price[np.isfinite(price)].min(initial=1.0)) / 2
-    nodes = _Nodes(num_words(model.num_bits))
-    nodes.offer(pack(start)[None], np.zeros(1), np.full(1, -1), np.full(1, -1), heuristic)
+    nodes = _Nodes(pack(start)[None], heuristic)
     most = max(1, BATCH_SUCCESSORS // model.num_skills)
     while True:
-        at_goal = int(nodes.states.find(target)[0])
+        at_goal = int(nodes.tree.find(target)[0])
         limit = nodes.cost[at_goal] if at_goal >= 0 else np.inf
         candidates = np.flatnonzero(nodes.open)
         total = nodes.cost[candidates] + nodes.bound[candidates]
@@ -128,21 +121,15 @@ def _search(
             return meter.give_up(stopped, name)
         batch = candidates[np.argpartition(total, size - 1)[:size]]
         nodes.open[batch] = False
-        after = expand(nodes.states.words[batch])
+        after = expand(nodes.tree.words[batch])
         meter.expanded += size
         nodes.offer(
             after.reshape(-1, after.shape[-1]),
             (nodes.cost[batch][:, None] + price).reshape(-1),
             np.repeat(batch, model.num_skills),
             np.tile(np.arange(model.num_skills), size),
-            heuristic,
         )
     if at_goal < 0:
         return meter.give_up(PlanStatus.UNSOLVABLE, name)
-    path = [at_goal]
-    while nodes.parent[path[-1]] >= 0:
-        path.append(int(nodes.parent[path[-1]]))
-    path.reverse()
-    skills = [int(nodes.skill[node]) for node in path[1:]]
-    states = unpack(nodes.states.words[path], model.num_bits)
-    return meter.solve(skills, states, float(costs.per_skill[skills].sum()), name)
+    skills, words = nodes.tree.way_to(at_goal)
+    return meter.solve(skills, unpack(words, model.num_bits), costs, name)

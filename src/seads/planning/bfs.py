@@ -7,9 +7,10 @@ from collections.abc import Callable
 import numpy as np
 from jaxtyping import Bool, UInt64
 
+from seads.planning.costs import Costs
 from seads.planning.model import SymbolicModel
 from seads.planning.operators import Compiled
-from seads.planning.packed import StateSet, Words, num_words, pack, unpack
+from seads.planning.packed import Words, pack, unpack
 from seads.planning.result import Budget, Meter, Plan, PlanStatus
 from seads.planning.tree import SearchTree
 
@@ -31,6 +32,7 @@ def plan(
     goal: Bool[np.ndarray, "bits"],
     model: SymbolicModel,
     budget: Budget,
+    costs: Costs,
     max_length: int | None = None,
     batch_successors: int = BATCH_SUCCESSORS,
 ) -> Plan:
@@ -39,10 +41,11 @@ def plan(
     With `max_length`, UNSOLVABLE means that no plan of at most that length exists.
     The clock is looked at once for every batch of `batch_successors`.
     """
+    costs.require_length("bfs")
     meter = Meter(budget)
     expand = expander(model)
     target = pack(goal)
-    tree = SearchTree(StateSet(num_words(model.num_bits)), pack(start)[None])
+    tree = SearchTree(pack(start)[None])
     batch = max(1, batch_successors // model.num_skills)
     level = range(0, 1)
     while len(level) and (max_length is None or tree.depth < max_length):
@@ -60,10 +63,9 @@ def plan(
             reached = np.flatnonzero((after == target).all(axis=1))
             if len(reached):
                 row = reached[0]
-                path = [*tree.skills_to(int(parents[row])), int(skills[row])]
-                nodes = tree.nodes_to(int(parents[row]))
-                words = np.concatenate([tree.words[nodes], target[None]])
-                return meter.solve(path, unpack(words, model.num_bits), float(len(path)), "bfs")
+                path, words = tree.way_to(int(parents[row]))
+                states = unpack(np.concatenate([words, target[None]]), model.num_bits)
+                return meter.solve([*path, int(skills[row])], states, costs, "bfs")
             tree.add(after, parents, skills)
             at += size
         level = tree.next_level()

@@ -7,8 +7,9 @@ from jaxtyping import Bool
 
 from seads.errors import SeadsError
 from seads.planning.bfs import BATCH_SUCCESSORS
+from seads.planning.costs import Costs
 from seads.planning.operators import Compiled
-from seads.planning.packed import StateSet, num_words, pack, unpack
+from seads.planning.packed import pack, unpack
 from seads.planning.result import Budget, Meter, Plan, PlanStatus
 from seads.planning.tree import SearchTree
 
@@ -20,8 +21,8 @@ FIRST_BATCH = 512
 class _Side:
     """One end of the search: whole levels, and behind them perhaps a part of the next."""
 
-    def __init__(self, model: Compiled, root: Bool[np.ndarray, "bits"], backwards: bool) -> None:
-        self.tree = SearchTree(StateSet(num_words(model.num_bits)), pack(root)[None])
+    def __init__(self, root: Bool[np.ndarray, "bits"], backwards: bool) -> None:
+        self.tree = SearchTree(pack(root)[None])
         self.expanded = 0
         """Nodes expanded: those of all levels but the last, and the first of the last."""
         self._backwards = backwards
@@ -30,8 +31,7 @@ class _Side:
         """Expand the next nodes of the level; the last of them completes the next level."""
         nodes = range(self.expanded, self.expanded + size)
         step = model.retreat if self._backwards else model.advance
-        words = self.tree.words[nodes.start : nodes.stop]
-        reached, rows, skills = step(words, self.tree.history(nodes))
+        reached, rows, skills = step(self.tree.words[nodes.start : nodes.stop])
         self.tree.add(reached, nodes.start + rows, skills)
         self.expanded = nodes.stop
         if nodes.stop == self.tree.level.stop:
@@ -43,6 +43,7 @@ def plan(
     goal: Bool[np.ndarray, "bits"],
     model: Compiled,
     budget: Budget,
+    costs: Costs,
 ) -> Plan:
     """A shortest plan over the compiled skills.
 
@@ -50,10 +51,11 @@ def plan(
     met, every plan is longer than both depths together. So the first state of a new level
     that is on a whole level of the other side is on a shortest plan, and growing stops there.
     """
+    costs.require_length("bidirectional")
     if not model.invertible:
         raise SeadsError("a skill has too many predecessors to search backwards; use 'astar'")
     meter = Meter(budget)
-    forward = _Side(model, start, backwards=False)
+    forward = _Side(start, backwards=False)
     backward = _goal_side(model, goal)
     met = _meeting(forward, backward, 0)
     while met is None:
@@ -67,12 +69,11 @@ def plan(
                 model.cache.pop(_cache_key(goal), None)
             return meter.give_up(grown, "bidirectional")
         met = grown[::-1] if grown and here > there else grown
-    first, last = met
     meter.spent(nbytes=forward.tree.nbytes + backward.tree.nbytes)
-    skills = forward.tree.skills_to(first) + backward.tree.skills_to(last)[::-1]
-    before, after = forward.tree.nodes_to(first), backward.tree.nodes_to(last)[-2::-1]
-    words = np.concatenate([forward.tree.words[before], backward.tree.words[after]])
-    return meter.solve(skills, unpack(words, model.num_bits), float(len(skills)), "bidirectional")
+    first, passed = forward.tree.way_to(met[0])
+    last, ahead = backward.tree.way_to(met[1])
+    states = unpack(np.concatenate([passed, ahead[-2::-1]]), model.num_bits)
+    return meter.solve(first + last[::-1], states, costs, "bidirectional")
 
 
 def _cache_key(goal: Bool[np.ndarray, "bits"]) -> tuple[str, bytes]:
@@ -86,7 +87,7 @@ def _goal_side(model: Compiled, goal: Bool[np.ndarray, "bits"]) -> _Side:
     if not isinstance(side, _Side):
         while len(model.cache) >= MAX_CACHED_GOALS:
             model.cache.pop(next(iter(model.cache)))
-        side = model.cache[key] = _Side(model, goal, backwards=True)
+        side = model.cache[key] = _Side(goal, backwards=True)
     return side
 
 

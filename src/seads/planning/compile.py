@@ -7,11 +7,9 @@ from collections import Counter
 import numpy as np
 from jaxtyping import Bool, Float
 
-from seads.errors import SeadsError
 from seads.games.gf2 import eliminate
 from seads.planning.model import SymbolicModel
 from seads.planning.operators import Compiled, Operator
-from seads.planning.threads import single_threaded_blas
 
 FIT_STATES = 512
 HELD_OUT_STATES = 256
@@ -20,52 +18,36 @@ WALKERS = 128
 SIMPLER_BY = 0.002
 # A rule for a bit may be wrong in this share of the states used to find it.
 MAX_ERROR = 0.05
-# What a skill usually flips is worth knowing if the model says so in this share of the states:
+# What a skill often flips is worth knowing if the model says so in this share of the states:
 # networks that are right near the goal err far from it, and there plans have a choice of orders.
-MIN_USUAL = 0.25
+MIN_AGREEMENT = 0.25
 
 
 def compile_model(
-    model: SymbolicModel,
-    samples: Bool[np.ndarray, "rows bits"],
-    min_agreement: float = 0.95,
-    seed: int = 0,
+    model: SymbolicModel, samples: Bool[np.ndarray, "rows bits"], seed: int = 0
 ) -> Compiled:
-    """Find the operator behind each skill; what none explains stays opaque.
+    """Find the operator behind each skill; what no reliable one explains stays opaque.
 
     `samples` are states in which the skills will be used, such as start boards; more are
-    reached from them by random walks through the model. An operator is kept if it predicts
-    the whole successor on at least `min_agreement` of states that were not used to find it.
-    Of an opaque skill, the bits that it usually flips are noted.
+    reached from them by random walks through the model. An operator's agreement is how often
+    it predicts the whole successor of states that were not used to find it. Where the simplest
+    rule is not reliable, the bits that the skill flips most often are noted instead.
     """
-    if not 0.0 < min_agreement <= 1.0:
-        raise SeadsError(f"min_agreement is {min_agreement}; it must be in (0, 1]")
-    with single_threaded_blas():
-        return _compile(model, samples, min_agreement, seed)
-
-
-def _compile(
-    model: SymbolicModel, samples: Bool[np.ndarray, "rows bits"], min_agreement: float, seed: int
-) -> Compiled:
     states = walk(model, samples, FIT_STATES + HELD_OUT_STATES, np.random.default_rng(seed))
     after = model.successors(states)
     fit, held_out = states[:FIT_STATES], states[FIT_STATES:]
     parities = _Parities(fit)
     operators: dict[int, Operator] = {}
-    usual: dict[int, Operator] = {}
-    no_conditions = np.zeros((model.num_bits, model.num_bits), bool)
     for skill in range(model.num_skills):
         fit_after, held_out_after = after[:FIT_STATES, skill], after[FIT_STATES:, skill]
         rule = _fit(fit, fit_after, parities)
         found = None if rule is None else _check(skill, *rule, held_out, held_out_after)
-        if found is not None and found.agreement >= min_agreement:
-            operators[skill] = found
-            continue
-        flip = _usual_flip(fit ^ fit_after)
-        often = _check(skill, no_conditions, flip, held_out, held_out_after)
-        if flip.any() and often.agreement >= MIN_USUAL:
-            usual[skill] = often
-    return Compiled(model, operators, usual)
+        if found is None or not found.reliable:
+            found = _check(skill, *_often(fit ^ fit_after), held_out, held_out_after)
+            if not found.always.any() or found.agreement < MIN_AGREEMENT:
+                continue
+        operators[skill] = found
+    return Compiled(model, operators)
 
 
 def _check(
@@ -80,10 +62,13 @@ def _check(
     return Operator(skill, decides, always, float((predicted == after).all(axis=1).mean()))
 
 
-def _usual_flip(flips: Bool[np.ndarray, "rows bits"]) -> Bool[np.ndarray, "bits"]:
-    """The bits that flip together most often."""
+def _often(
+    flips: Bool[np.ndarray, "rows bits"],
+) -> tuple[Bool[np.ndarray, "bits bits"], Bool[np.ndarray, "bits"]]:
+    """The rule that flips those bits which flip together most often."""
     ((effect, _),) = Counter(row.tobytes() for row in flips).most_common(1)
-    return np.frombuffer(effect, bool)
+    bits = flips.shape[1]
+    return np.zeros((bits, bits), bool), np.frombuffer(effect, bool)
 
 
 def walk(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -47,6 +48,15 @@ class Costs:
     def is_length(self) -> bool:
         """Whether all skills cost the same, so that the cheapest plan is the shortest."""
         return bool((self.per_skill == self.per_skill[0]).all() and self.per_skill[0] > 0)
+
+    def require_length(self, planner: str) -> None:
+        """Raises SeadsError unless all skills cost the same, for a planner that knows no costs."""
+        if not self.is_length:
+            raise SeadsError(f"{planner!r} minimises length only; with costs use auto or dijkstra")
+
+    def of(self, skills: Sequence[int]) -> float:
+        """What these skills cost together."""
+        return float(self.per_skill[list(skills)].sum())
 
     @property
     def search(self) -> Float[np.ndarray, "skills"]:

@@ -14,11 +14,10 @@ from collections.abc import Callable
 
 import numpy as np
 from jaxtyping import Bool, Float
-from scipy.optimize import linprog
 
 from seads.planning.costs import Costs
 from seads.planning.operators import Compiled, Operator, OperatorSet
-from seads.planning.packed import StateSet, Words, num_words, pack, unpack
+from seads.planning.packed import Words, pack, unpack
 from seads.planning.tree import SearchTree
 
 MAX_PATTERN_STATES = 20_000
@@ -59,6 +58,8 @@ def derive(
 def _potentials(
     differs: Bool[np.ndarray, "bits"], model: Compiled, price: Float[np.ndarray, "skills"]
 ) -> Float[np.ndarray, "bits"]:
+    from scipy.optimize import linprog  # slow to import, and only A* needs it
+
     touches = [op.decides.any(axis=1) | op.always for op in model.operators.values()]
     limits = price[list(model.operators)]
     usable = np.isfinite(limits)
@@ -138,7 +139,7 @@ def _pattern(
     puzzle = OperatorSet(len(bits), model.num_skills, operators)
     if not puzzle.invertible:
         return None
-    tree = SearchTree(StateSet(num_words(len(bits))), pack(goal[bits])[None])
+    tree = SearchTree(pack(goal[bits])[None])
     level = tree.level
     while len(level):
         before, rows, skills = puzzle.retreat(tree.words[level.start : level.stop])

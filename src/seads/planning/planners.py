@@ -2,75 +2,67 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import Any
+from collections.abc import Callable
 
 import numpy as np
 from jaxtyping import Bool
 
 from seads.errors import SeadsError
+from seads.planning import astar, bfs, bidirectional, flips
 from seads.planning.costs import Costs
-from seads.planning.model import SymbolicModel
 from seads.planning.operators import Compiled
 from seads.planning.result import Budget, Plan
 
-PLANNERS = {
-    "auto": "seads.planning.planner:plan",
-    "bfs": "seads.planning.bfs:plan",
-    "dijkstra": "seads.planning.astar:plan_uniform",
-    "bidirectional": "seads.planning.bidirectional:plan",
-    "astar": "seads.planning.astar:plan",
-    "gf2": "seads.planning.gf2:plan",
-}
-ON_THE_MODEL = ("bfs", "dijkstra")
-"""These ask the model itself; the others search compiled operators."""
-BY_LENGTH = ("bfs", "bidirectional")
-"""These know no costs."""
 
-
-def call(
-    name: str,
+def auto(
     start: Bool[np.ndarray, "bits"],
     goal: Bool[np.ndarray, "bits"],
-    model: SymbolicModel,
+    model: Compiled,
     budget: Budget,
     costs: Costs,
 ) -> Plan:
-    """What the planner of that name finds."""
-    module, function = PLANNERS[name].split(":")
-    run: Any = getattr(import_module(module), function)
-    if name in BY_LENGTH:
-        return run(start, goal, model, budget)
-    return run(start, goal, model, budget, costs)
+    """What the quickest planner for these operators finds."""
+    return PLANNERS[quickest(model, costs)](start, goal, model, budget, costs)
 
 
-def choose(compiled: Compiled, costs: Costs) -> str:
+PLANNERS: dict[str, Callable[..., Plan]] = {
+    "auto": auto,
+    "bfs": bfs.plan,
+    "dijkstra": astar.plan_uniform,
+    "bidirectional": bidirectional.plan,
+    "astar": astar.plan,
+    "gf2": flips.plan,
+}
+"""planner(start, goal, model, budget, costs) gives a cheapest plan, or says why there is none."""
+ON_THE_MODEL = ("bfs", "dijkstra")
+"""These ask the model itself; the others search compiled operators."""
+
+
+def quickest(compiled: Compiled, costs: Costs) -> str:
     """The quickest planner that finds a cheapest plan with these operators."""
-    if compiled.all_flips:
-        from seads.planning.gf2 import MAX_NULLITY, flip_system
-
-        few = flip_system(compiled, costs).nullity <= MAX_NULLITY
-        if few or not costs.is_length:
-            return "gf2" if few else "astar"
-    if costs.is_length and fits("bidirectional", compiled):
-        return "bidirectional"
-    return "astar"
+    if fits("gf2", compiled, costs) and flips.flip_system(compiled, costs).enumerable:
+        return "gf2"
+    return "bidirectional" if fits("bidirectional", compiled, costs) else "astar"
 
 
-def fits(name: str, compiled: Compiled) -> bool:
-    """Whether the planner can work with these operators at all."""
+def fits(name: str, compiled: Compiled, costs: Costs) -> bool:
+    """Whether the planner can work with these operators and costs at all."""
+    if name in ("bfs", "bidirectional") and not costs.is_length:
+        return False
     if name == "gf2":
         return bool(compiled.flips) and compiled.all_flips
     if name == "bidirectional":
-        return bool(compiled.operators) and compiled.invertible
+        return len(compiled.opaque) < compiled.num_skills and compiled.invertible
     return True
 
 
 def check_planner(name: str, compiled: Compiled, costs: Costs) -> None:
     """Raises SeadsError if a planner that was asked for cannot work with these operators."""
-    if name == "auto" or fits(name, compiled):
+    if fits(name, compiled, costs):
         return
-    if not compiled.operators:
+    if name == "bidirectional":
+        costs.require_length(name)
+    if len(compiled.opaque) == compiled.num_skills:
         has = "no skill of this model has an operator that holds"
     elif name == "gf2":
         has = "it needs skills that flip the same bits in every state, and here the effect of "
@@ -80,9 +72,7 @@ def check_planner(name: str, compiled: Compiled, costs: Costs) -> None:
         lossy = [k for k, images in compiled.preimages.items() if not images.enumerable]
         has = "it needs operators that can be followed backwards, and here too many states lead "
         has += f"to one under {_skills(lossy)}"
-    fitting = [one for one in PLANNERS if one == "auto" or fits(one, compiled)]
-    if not costs.is_length:
-        fitting = [one for one in fitting if one not in BY_LENGTH]
+    fitting = [one for one in PLANNERS if fits(one, compiled, costs)]
     raise SeadsError(f"planner {name!r} cannot be used: {has}; choose from {', '.join(fitting)}")
 
 

@@ -11,6 +11,8 @@ import numpy as np
 from jaxtyping import Bool
 
 from seads.errors import SeadsError
+from seads.planning.costs import Costs
+from seads.planning.words import count, duration
 
 
 class PlanStatus(Enum):
@@ -33,7 +35,7 @@ class Budget:
     seconds: float = 60.0
     """Wall-clock time (the paper's limit)."""
     memory_mb: float = 1024.0
-    """Memory for the states kept."""
+    """Memory for the states kept (the paper's search stopped at about 16 GB, S.11)."""
 
     def __post_init__(self) -> None:
         for name in ("max_nodes", "seconds", "memory_mb"):
@@ -65,6 +67,8 @@ class Plan:
     """The planner that gave this answer."""
     note: str = ""
     """What the answer rests on, where the status does not say it."""
+    moves: tuple[str | None, ...] = ()
+    """The game's words for each skill, None where it makes no move; filled in by who knows it."""
 
     @property
     def solved(self) -> bool:
@@ -78,6 +82,20 @@ class Plan:
 
     def __len__(self) -> int:
         return len(self.skills)
+
+    def __str__(self) -> str:
+        """The plan, a line per skill; or why there is none."""
+        took = duration(self.seconds)
+        if not self.solved:
+            return f"no plan after {took}: {self.verdict}"
+        if not self.skills:
+            return "plan: nothing to do, the start is the goal"
+        lines = [f"plan: {count(len(self), 'skill')}, found in {took} by {self.planner}"]
+        for number, skill in enumerate(self.skills, 1):
+            move = self.moves[number - 1] if self.moves else ""
+            words = "no move of the game" if move is None else move
+            lines.append(f"  {number}. skill {skill}" + (f": {words}" if words else ""))
+        return "\n".join(lines)
 
 
 class Meter:
@@ -131,7 +149,7 @@ class Meter:
         self,
         skills: list[int],
         states: Bool[np.ndarray, "steps bits"],
-        cost: float,
+        costs: Costs,
         planner: str,
         minimal: bool = True,
     ) -> Plan:
@@ -140,7 +158,7 @@ class Meter:
             PlanStatus.SOLVED,
             tuple(int(skill) for skill in skills),
             states,
-            float(cost),
+            costs.of(skills),
             minimal,
             self.expanded,
             self.peak_bytes / 2**20,

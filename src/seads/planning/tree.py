@@ -1,4 +1,4 @@
-"""The states a search has seen, each with the step that first led to it."""
+"""The states a search has seen, each with the step that led to it."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from seads.planning.packed import StateSet, Words
 class SearchTree:
     """Nodes in order of discovery, so that every level is a contiguous range of them."""
 
-    def __init__(self, states: StateSet, roots: Words) -> None:
-        self._states = states
-        states.add(roots)
-        self._parents = np.full(len(states), -1, np.int32)
-        self._skills = np.full(len(states), -1, np.int16)
-        self._level = range(0, len(states))
+    def __init__(self, roots: Words) -> None:
+        self._states = StateSet(roots.shape[1])
+        self._states.add(roots)
+        self._parents = np.full(len(self), -1, np.int32)
+        self._skills = np.full(len(self), -1, np.int16)
+        self._level = range(0, len(self))
         self.depth = 0
 
     def __len__(self) -> int:
@@ -40,21 +40,29 @@ class SearchTree:
     def add(
         self, words: Words, parents: Int[np.ndarray, "rows"], skills: Int[np.ndarray, "rows"]
     ) -> Int[np.ndarray, "new"]:
-        """Add the states that are new, with where they came from; returns their nodes."""
-        before = len(self._states)
+        """Add the states that are new, with where they came from; returns their rows."""
+        before = len(self)
         new = self._states.add(words)
-        after = len(self._states)
-        if after > len(self._parents):
-            room = max(after, 3 * len(self._parents) // 2)
+        if len(self) > len(self._parents):
+            room = max(len(self), 3 * len(self._parents) // 2)
             self._parents = _grown(self._parents, room)
             self._skills = _grown(self._skills, room)
-        self._parents[before:after] = parents.take(new)
-        self._skills[before:after] = skills.take(new)
-        return np.arange(before, after)
+        self.relink(np.arange(before, len(self)), parents.take(new), skills.take(new))
+        return new
+
+    def relink(
+        self,
+        nodes: Int[np.ndarray, "nodes"],
+        parents: Int[np.ndarray, "nodes"],
+        skills: Int[np.ndarray, "nodes"],
+    ) -> None:
+        """Let other steps lead to these nodes."""
+        self._parents[nodes] = parents
+        self._skills[nodes] = skills
 
     def next_level(self) -> range:
         """Close the level under way; returns its nodes."""
-        self._level = range(self._level.stop, len(self._states))
+        self._level = range(self._level.stop, len(self))
         self.depth += 1
         return self._level
 
@@ -62,25 +70,13 @@ class SearchTree:
         """The node of each state, or -1."""
         return self._states.find(words)
 
-    def history(self, nodes: range) -> Int[np.ndarray, "rows 2"]:
-        """The last two skills on the way to each of the nodes; -1 where there was none."""
-        last, parents = (
-            self._skills[nodes.start : nodes.stop],
-            self._parents[nodes.start : nodes.stop],
-        )
-        before = np.where(parents >= 0, self._skills.take(parents, mode="wrap"), -1)
-        return np.stack([before, last], axis=1)
-
-    def nodes_to(self, node: int) -> list[int]:
-        """The nodes from the root to `node`, both included."""
+    def way_to(self, node: int) -> tuple[list[int], Words]:
+        """The skills from the root to a node, and the states on the way, both ends included."""
         path = [node]
         while self._parents[path[-1]] >= 0:
             path.append(int(self._parents[path[-1]]))
-        return path[::-1]
-
-    def skills_to(self, node: int) -> list[int]:
-        """The skills on the way from the root to `node`."""
-        return [int(self._skills[step]) for step in self.nodes_to(node)[1:]]
+        path.reverse()
+        return self._skills[path[1:]].tolist(), self.words[path]
 
 
 def _grown(array: np.ndarray, size: int) -> np.ndarray:

@@ -1,35 +1,29 @@
-"""A film of a rollout: an environment that takes a picture of its first row at every step."""
+"""A film of a rollout: a picture of the environment's first row at every step."""
 
 from __future__ import annotations
 
 import warnings
 from pathlib import Path
 from types import TracebackType
-from typing import Any, cast
+from typing import Any
 
-import numpy as np
-from jaxtyping import Bool, Float32
-
-from seads.envs.embedding import EmbeddedEnv
-from seads.envs.interface import BatchedEnv, EnvSpec, Step
+from seads.envs.interface import BatchedEnv
 from seads.errors import SeadsError
 
 FRAMES_PER_SECOND = 12
 WIDTH, HEIGHT = 640, 480
 PAUSE_FRAMES = 4
-"""How long a board stands still after a skill, so that one can see what it did."""
+"""How long a board stands still before a skill, so that one can see what the last one did."""
 
 
 class Film:
-    """A `BatchedEnv` that passes everything on and writes what row 0 does to an mp4 file.
+    """Looks on while boards are solved, and writes what row 0 does to an mp4 file.
 
-    Use it as a context: the file is complete when it is left. The environment stays open.
+    Use it as a context: the file is complete when it is left.
     """
 
     def __init__(self, env: BatchedEnv, path: Path, width: int = WIDTH, height: int = HEIGHT):
         self._env, self._path = env, path
-        self.spec: EnvSpec = env.spec
-        self.num_envs: int = env.num_envs
         self._size = (width, height)
         self._renderer: Any = None
         self._writer: Any = None
@@ -47,7 +41,7 @@ class Film:
             raise SeadsError(
                 "there is no ffmpeg to write the video with; apt-get install ffmpeg"
             ) from None
-        self._renderer = Renderer(cast(EmbeddedEnv, self._env), *self._size)
+        self._renderer = Renderer(self._env, *self._size)
         self._path.parent.mkdir(parents=True, exist_ok=True)
         self._writer = imageio.get_writer(
             self._path, format="FFMPEG", fps=FRAMES_PER_SECOND, macro_block_size=8
@@ -60,45 +54,22 @@ class Film:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        if self.frames and kind is None:
+        if kind is None:
             self._shoot(PAUSE_FRAMES)
         self._writer.close()
         self._renderer.close()
         if kind is not None:
             self._path.unlink(missing_ok=True)
 
-    @property
-    def symbols(self) -> Bool[np.ndarray, "rows bits"]:
-        return self._env.symbols
-
-    def reset(
-        self,
-        seeds: np.ndarray,
-        rows: np.ndarray | None = None,
-        symbols: np.ndarray | None = None,
-    ) -> Float32[np.ndarray, "rows obs"]:
-        """Reset, and show the start for a moment."""
-        observations = self._env.reset(seeds, rows, symbols)
+    def skills_begin(self) -> None:
+        """Show for a moment where the next skill starts."""
         self._shoot(PAUSE_FRAMES)
-        return observations
 
-    def resume(self, rows: np.ndarray | None = None) -> Float32[np.ndarray, "rows obs"]:
-        """Resume, and show for a moment where the next skill starts."""
-        observations = self._env.resume(rows)
-        self._shoot(PAUSE_FRAMES)
-        return observations
+    def stepped(self) -> None:
+        """Take a picture."""
+        self._shoot(1)
 
-    def step(self, actions: np.ndarray, active: np.ndarray | None = None) -> Step:
-        """Step, and take a picture."""
-        step = self._env.step(actions, active)
-        self._shoot()
-        return step
-
-    def close(self) -> None:
-        """Close the environment; the film is finished by leaving the context."""
-        self._env.close()
-
-    def _shoot(self, count: int = 1) -> None:
+    def _shoot(self, count: int) -> None:
         frame = self._renderer.frame(0)
         with warnings.catch_warnings():
             # the first frame starts ffmpeg: JAX warns of the fork, but another program follows it

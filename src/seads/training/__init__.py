@@ -1,5 +1,6 @@
-"""Training: the loop, the collector, checkpoints and resuming, metrics."""
+"""Training: configuration, the loop, the collector, checkpoints and resuming, metrics."""
 
-from seads.training.run import resume, train
+from seads.training.configure import configure
+from seads.training.run import Run, resume, train
 
-__all__ = ["resume", "train"]
+__all__ = ["Run", "configure", "resume", "train"]

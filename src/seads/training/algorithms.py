@@ -3,64 +3,49 @@
 from __future__ import annotations
 
 import importlib
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
-
-import numpy as np
 
 from seads.errors import unknown
 
 if TYPE_CHECKING:
+    from seads.baselines.agent import BaselineAgent
+    from seads.solving import Agent
     from seads.training.config import TrainConfig
 
 ALGORITHMS: dict[str, tuple[str, str]] = {
     "seads": ("seads.training.loop:Trainer", "seads.agent.settings:AgentSettings"),
     "vic": ("seads.training.loop:Trainer", "seads.agent.settings:AgentSettings"),
-    "sac": ("seads.training.flat_loop:FlatTrainer", "seads.baselines.settings:SACSettings"),
+    "sac": ("seads.baselines.flat_trainer:FlatTrainer", "seads.baselines.settings:SACSettings"),
     "hac": (
-        "seads.training.hierarchical_loop:HierarchicalTrainer",
+        "seads.baselines.hierarchical_trainer:HierarchicalTrainer",
         "seads.baselines.settings:HACSettings",
     ),
 }
 
 
 class AnyProgress(Protocol):
-    """What a run asks of a state between epochs."""
+    """What a run asks of the state between epochs, which is a pytree of arrays and numbers."""
 
+    learner: Any
     epoch: int
     env_steps: int
 
 
-class AnyAgent(Protocol):
-    """What a run asks of an agent."""
-
-    def save(self, directory: Path) -> None:
-        """Write weights and card."""
-        ...
-
-
 class AnyTrainer(Protocol):
-    """What a run asks of a trainer; a progress goes back only to the trainer it came from."""
-
-    config: TrainConfig
+    """What a run asks of a trainer."""
 
     def begin(self) -> Any:
         """The progress before the first epoch."""
         ...
 
     def epoch(self, progress: Any) -> tuple[Any, dict[str, float]]:
-        """One epoch: the new progress, and metrics that the seed decides."""
+        """One epoch from any progress of this configuration: the new one, and its metrics.
+
+        Both are decided by the configuration alone. The old progress is used up.
+        """
         ...
 
-    def arrays(self, progress: Any) -> dict[str, np.ndarray]:
-        """All of a progress, for a checkpoint."""
-        ...
-
-    def restore(self, arrays: dict[str, np.ndarray]) -> Any:
-        """The progress that `arrays` was made of."""
-        ...
-
-    def agent(self, progress: Any, card: dict[str, Any]) -> AnyAgent:
+    def agent(self, progress: Any, card: dict[str, Any]) -> Agent | BaselineAgent:
         """What is shipped."""
         ...
 
@@ -71,7 +56,7 @@ class AnyTrainer(Protocol):
 
 def make_trainer(config: TrainConfig) -> AnyTrainer:
     """The trainer of the configured algorithm."""
-    return _imported(_entry(config.agent.algorithm)[0])(config)
+    return _imported(_entry(config.settings.algorithm)[0])(config)
 
 
 def settings_kind(algorithm: str) -> type:

@@ -7,7 +7,7 @@ import hashlib
 import json
 import os
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -18,6 +18,8 @@ from seads.errors import SeadsError
 
 RESUMABLE = "learner.safetensors"
 MANIFEST = "manifest.json"
+LAYOUT = 2
+"""Which names the arrays have: since 2, those of the progress as a pytree."""
 
 Found = TypeVar("Found")
 
@@ -42,7 +44,7 @@ def write_checkpoint(
         aside.mkdir()
         write_arrays(aside / RESUMABLE, arrays)
         digest = _digest(aside / RESUMABLE)
-        manifest = {**facts, "env_steps": env_steps, "sha256": digest}
+        manifest = {**facts, "env_steps": env_steps, "layout": LAYOUT, "sha256": digest}
         (aside / MANIFEST).write_text(json.dumps(manifest, indent=2) + "\n")
         for path in (aside / RESUMABLE, aside / MANIFEST, aside):
             _flush(path)
@@ -80,6 +82,11 @@ def newest_checkpoint(
             facts = json.loads((directory / MANIFEST).read_text())
             if _digest(directory / RESUMABLE) != facts["sha256"]:
                 raise SeadsError("its contents do not match its checksum")
+            if facts.get("layout") != LAYOUT:
+                raise SeadsError(
+                    "another version of seads wrote it, and only that one can continue this run; "
+                    "its agents still load"
+                )
             return take(read_arrays(directory / RESUMABLE), facts), directory, complaints
         except (OSError, KeyError, TypeError, ValueError) as error:
             complaints.append(f"{directory.name} cannot be used ({error})")
@@ -94,17 +101,6 @@ def disk_full(error: BaseException) -> bool:
         return True
     # safetensors reports it in words only
     return any(words in str(error) for words in ("No space left", "File too large", "quota"))
-
-
-def prefixed(prefix: str, arrays: dict[str, np.ndarray]) -> Iterator[tuple[str, np.ndarray]]:
-    """The arrays under names that start with the prefix."""
-    return ((f"{prefix}/{name}", value) for name, value in arrays.items())
-
-
-def part(prefix: str, arrays: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """What `prefixed` put under the prefix."""
-    start = f"{prefix}/"
-    return {k.removeprefix(start): v for k, v in arrays.items() if k.startswith(start)}
 
 
 def _digest(path: Path) -> str:

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
+
+from seads.files import write_text_aside
 
 
 class MetricLog:
@@ -56,17 +59,13 @@ def keep_until(path: Path, last_epoch: int) -> None:
         except (json.JSONDecodeError, KeyError, TypeError):
             break
         kept.append(line + "\n")
-    aside = path.with_suffix(".tmp")
-    aside.write_text("".join(kept))
-    aside.rename(path)
+    write_text_aside(path, "".join(kept))
 
 
 def read_metrics(path: Path) -> list[dict[str, Any]]:
-    """All complete lines of a metrics file."""
+    """The lines of a metrics file; a damaged one costs itself alone."""
     lines = []
-    for line in path.read_text().splitlines():
-        try:
+    for line in path.read_text(errors="replace").splitlines():
+        with suppress(json.JSONDecodeError):
             lines.append(json.loads(line))
-        except json.JSONDecodeError:
-            break
     return lines

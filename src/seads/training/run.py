@@ -1,260 +1,126 @@
-"""A run and its directory: start or resume, log, checkpoint on schedule and on signals, finish."""
+"""Training from Python: `train` and `resume`, and the run that they return."""
 
 from __future__ import annotations
 
-import datetime
-import hashlib
 import json
-import os
-import platform
-import shlex
-import signal
-import subprocess
-import time
-from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager, suppress
-from importlib.metadata import version
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from seads import __version__
-from seads.agent.settings import as_typed
-from seads.errors import SeadsError
-from seads.training.algorithms import AnyProgress, AnyTrainer, make_trainer
-from seads.training.checkpoint import disk_full, newest_checkpoint, write_checkpoint
+from seads.envs.registry import is_own
+from seads.jax_setup import prepare_jax
+from seads.solving import Agent, load
 from seads.training.config import TrainConfig, read_config
-from seads.training.metrics import MetricLog
-
-Report = Callable[[str, dict[str, Any]], None]
-"""Called with an event ('epoch', 'checkpoint', 'warning', 'end') and what there is to say of it."""
-
-
-def train(config: TrainConfig, out: Path, report: Report | None = None, wandb: bool = False) -> str:
-    """Train into a new directory; returns how it ended: 'finished' or 'stopped'."""
-    check_new(out)
-    with closing(make_trainer(config)) as trainer:
-        # collects already: an environment that does not work says so before anything is written
-        progress = trainer.begin()
-        with full_disk_in_words(out):
-            out.mkdir(parents=True, exist_ok=True)
-            config.write(out / "config.json")
-            return _run(trainer, progress, out, report or _quiet, wandb)
+from seads.training.configure import configure, default_name
+from seads.training.metrics import read_metrics
+from seads.training.progress import TrainingProgress
+from seads.training.runner import Report, check_new, check_run, go_on, start
+from seads.training.runner import quiet as no_report
 
 
-def check_new(out: Path) -> None:
-    """Raises SeadsError if there is something in the place of a new run directory."""
-    if out.exists() and not out.is_dir():
-        raise SeadsError(f"{out} is a file; choose another --out")
-    if out.is_dir() and any(out.iterdir()):
-        on = f", or continue with --resume {out}" if (out / "config.json").is_file() else ""
-        raise SeadsError(f"{out} exists and is not empty; choose another --out{on}")
+@dataclass(frozen=True)
+class Run:
+    """A run as it has ended for now, finished or stopped; everything of it is in its directory."""
 
+    directory: Path
+    status: str
+    env: str
+    seed: int
+    env_steps: int
 
-def resume(out: Path, report: Report | None = None, wandb: bool = False) -> str:
-    """Continue a run from its newest good checkpoint, bit for bit as if it had never stopped."""
-    if not (out / "config.json").is_file():
-        raise SeadsError(f"{out} is no run directory: there is no config.json in it")
-    report = report or _quiet
-    settings = fingerprint(out)
-    with (
-        closing(make_trainer(read_config(out / "config.json"))) as trainer,
-        full_disk_in_words(out),
-    ):
+    @property
+    def config(self) -> TrainConfig:
+        """Every setting."""
+        return read_config(self.directory / "config.json")
 
-        def take(arrays: dict[str, np.ndarray], facts: dict[str, Any]) -> AnyProgress:
-            if facts.get("config", settings) != settings:
-                raise SeadsError("it was made with another config.json")
-            return trainer.restore(arrays)
+    @property
+    def metrics(self) -> list[dict[str, Any]]:
+        """The lines of metrics.jsonl; what the seed decides, an epoch each."""
+        return read_metrics(self.directory / "metrics.jsonl")
 
-        found = newest_checkpoint(out / "checkpoints", take)
-        if found is None:
-            return _run(trainer, trainer.begin(), out, report, wandb)
-        progress, step, complaints = found
-        for complaint in complaints:
-            report("warning", {"message": f"{complaint}; using the one before"})
-        # the run may have been killed between the checkpoint and its agent
-        save_agents(trainer, progress, out, step)
-        return _run(trainer, progress, out, report, wandb)
+    @cached_property
+    def agent(self) -> Agent:
+        """The newest agent; of a baseline there is none with skills, and `evaluate` measures it."""
+        return load(self.directory)
 
+    @property
+    def next_step(self) -> str:
+        """What one does now, as words for a terminal."""
+        if self.status != "finished":
+            return f"stopped; continue with: seads train --resume {self.directory}"
+        # an environment of one's own has no known moves: see what was learned instead
+        if is_own(self.env) and self.config.settings.algorithm == "seads":
+            return f"next: seads plan {self.directory} --operators"
+        return f"next: seads evaluate {self.directory}"
 
-def _run(trainer: AnyTrainer, progress: AnyProgress, out: Path, report: Report, wandb: bool) -> str:
-    config = trainer.config
-    started = time.monotonic()
-    with stop_signals() as stopping:
-        first_steps = progress.env_steps
-        status = "finished" if first_steps >= config.env_steps else "running"
-        log = MetricLog(
-            out, progress.epoch, first_steps, _wandb_run(config, out) if wandb else None
+    def __str__(self) -> str:
+        measured = [line["coverage"] for line in self.metrics if "coverage" in line]
+        coverage = f", coverage {measured[-1]:.1f}" if measured else ""
+        return (
+            f"{self.env}, seed {self.seed}: {self.status} after {self.env_steps:,} env steps"
+            f"{coverage}, in {self.directory}\n{self.next_step}"
         )
-        _write_meta(out, config, progress, status, 0.0)
-        try:
-            while status == "running":
-                progress, metrics = trainer.epoch(progress)
-                finished = progress.env_steps >= config.env_steps
-                status = "finished" if finished else "stopped" if stopping else "running"
-                seconds = time.monotonic() - started
-                speed = {
-                    "seconds": seconds,
-                    "env_steps_per_second": (progress.env_steps - first_steps) / seconds,
-                }
-                counters = {"epoch": progress.epoch, "env_steps": progress.env_steps}
-                if progress.epoch % config.log_every == 0 or finished or "coverage" in metrics:
-                    log.write({**counters, **metrics}, speed)
-                report("epoch", {**counters, **metrics, **speed})
-                if progress.epoch % config.checkpoint_every == 0 or status != "running":
-                    save(trainer, progress, out)
-                    _write_meta(out, config, progress, status, seconds)
-                    report("checkpoint", counters)
-        except BaseException:
-            with suppress(OSError):  # the failure itself is what the user must hear of
-                _write_meta(out, config, progress, "failed", time.monotonic() - started)
-            raise
-        finally:
-            log.close()
-    report("end", {"status": status, "env_steps": progress.env_steps, "out": str(out)})
-    return status
 
 
-def save(trainer: AnyTrainer, progress: AnyProgress, out: Path) -> None:
-    """Checkpoint, the agent beside it (kept for curves), and the run's newest agent."""
-    step = write_checkpoint(
-        out / "checkpoints",
-        progress.env_steps,
-        trainer.arrays(progress),
-        {"epoch": progress.epoch, "config": fingerprint(out)},
-        trainer.config.keep_checkpoints,
+def train(
+    env: str,
+    *,
+    seed: int = 0,
+    env_steps: int | None = None,
+    out: str | Path | None = None,
+    algo: str = "seads",
+    preset: str | None = None,
+    settings: dict[str, Any] | None = None,
+    env_options: dict[str, Any] | None = None,
+    report: Report | None = None,
+    quiet: bool = False,
+    wandb: bool = False,
+) -> Run:
+    """Train in an environment until the budget is used up or a signal asks to stop.
+
+    `settings` change those of the preset, `env_options` those of the environment; see
+    `configure`. The run's directory is `out`, by default runs/ENV-seedN. How it goes is shown on
+    stderr, or told to `report`, or to nobody if `quiet`.
+    """
+    prepare_jax()
+    config = configure(
+        env,
+        algo=algo,
+        preset=preset,
+        seed=seed,
+        env_steps=env_steps,
+        settings=settings,
+        env_options=env_options,
     )
-    save_agents(trainer, progress, out, step)
+    directory = Path("runs", default_name(config)) if out is None else Path(out)
+    check_new(directory)
+    with _shown(config, report, quiet) as progress:
+        status = start(config, directory, progress, wandb)
+    return _ended(directory, config, status)
 
 
-def save_agents(trainer: AnyTrainer, progress: AnyProgress, out: Path, step: Path) -> None:
-    """The agent of a checkpoint, beside it and as the run's newest."""
-    agent = trainer.agent(progress, card(trainer.config))
-    agent.save(step / "agent")
-    agent.save(out / "agent")
+def resume(
+    out: str | Path, *, report: Report | None = None, quiet: bool = False, wandb: bool = False
+) -> Run:
+    """Continue a run from its newest good checkpoint, bit for bit as if it had never stopped."""
+    prepare_jax()
+    directory = Path(out)
+    config = check_run(directory)
+    with _shown(config, report, quiet) as progress:
+        status = go_on(directory, progress, wandb)
+    return _ended(directory, config, status)
 
 
-def fingerprint(out: Path) -> str:
-    """What ties a checkpoint to the settings of its run."""
-    return hashlib.sha256((out / "config.json").read_bytes()).hexdigest()
+def _shown(
+    config: TrainConfig, report: Report | None, quiet: bool
+) -> AbstractContextManager[Report]:
+    if report is None and not quiet:
+        return TrainingProgress(config)
+    return nullcontext(report or no_report)
 
 
-def card(config: TrainConfig) -> dict[str, Any]:
-    """What an agent's card says of its making."""
-    return {
-        "command": command_of(config),
-        "preset": config.preset,
-        "seed": config.seed,
-        "commit": _commit(),
-        "version": __version__,
-    }
-
-
-def command_of(config: TrainConfig) -> str:
-    """The command line that makes such a run."""
-    algorithm = config.agent.algorithm
-    words = ["seads", "train", config.env, *(["--algo", algorithm] * (algorithm != "seads"))]
-    words += ["--preset", config.preset, "--seed", str(config.seed)]
-    words += ["--env-steps", str(config.env_steps)]
-    settings = {name: getattr(config.agent, name) for name in config.changed}
-    for option, values in (("--set", settings), ("--env-set", config.env_options)):
-        given = [f"{name}={as_typed(value)}" for name, value in values.items()]
-        words += [option, *given] if given else []
-    return shlex.join(words)
-
-
-@contextmanager
-def full_disk_in_words(out: Path) -> Iterator[None]:
-    """Turns the many errors of a full disk into one sentence."""
-    try:
-        yield
-    except Exception as error:
-        if not disk_full(error):
-            raise
-        raise SeadsError(
-            f"no space left on the disk of {out}; earlier checkpoints are intact: make room and "
-            f"continue with --resume {out}"
-        ) from None
-
-
-@contextmanager
-def stop_signals() -> Iterator[list[int]]:
-    """Within it SIGTERM and SIGINT are noted, not obeyed; a second SIGINT interrupts at once."""
-    received: list[int] = []
-
-    def note(number: int, _: Any) -> None:
-        if received and number == signal.SIGINT:
-            raise KeyboardInterrupt
-        received.append(number)
-
-    previous = {}
-    try:
-        for number in (signal.SIGTERM, signal.SIGINT):
-            previous[number] = signal.signal(number, note)
-    except ValueError:  # not in the main thread: signals are someone else's affair
-        pass
-    try:
-        yield received
-    finally:
-        for number, handler in previous.items():
-            signal.signal(number, handler)
-
-
-def _write_meta(
-    out: Path,
-    config: TrainConfig,
-    progress: AnyProgress,
-    status: str,
-    seconds: float,
-) -> None:
-    path = out / "meta.json"
-    now = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
-    old = json.loads(path.read_text()) if path.exists() else {}
-    meta = {
-        "seads": __version__,
-        "versions": {name: version(name) for name in ("jax", "mujoco", "numpy", "equinox")},
-        "commit": _commit(),
-        "machine": f"{platform.machine()}, {os.cpu_count()} cores",
-        "python": platform.python_version(),
-        "started": old.get("started", now),
-        "updated": now,
-        "seconds_since_start_or_resume": round(seconds, 1),
-        "status": status,
-        "epoch": progress.epoch,
-        "env_steps": progress.env_steps,
-        "budget": config.env_steps,
-    }
-    aside = path.with_suffix(".tmp")
-    aside.write_text(json.dumps(meta, indent=2) + "\n")
-    aside.rename(path)
-
-
-def _commit() -> str | None:
-    """The commit of the source tree, where the package runs from one."""
-    try:
-        answer = subprocess.run(
-            ["git", "rev-parse", "--short=12", "HEAD"],
-            cwd=Path(__file__).parent,
-            capture_output=True,
-            text=True,
-            timeout=5,
-        )
-    except (OSError, subprocess.TimeoutExpired):
-        return None
-    return answer.stdout.strip() or None if answer.returncode == 0 else None
-
-
-def _wandb_run(config: TrainConfig, out: Path) -> Any:
-    import dataclasses
-
-    import wandb
-
-    # offline unless the user is set up for more: a run must not wait for a network
-    mode = os.environ.get("WANDB_MODE", "offline")
-    return wandb.init(project="seads", dir=out, mode=mode, config=dataclasses.asdict(config))
-
-
-def _quiet(event: str, facts: dict[str, Any]) -> None:
-    pass
+def _ended(directory: Path, config: TrainConfig, status: str) -> Run:
+    meta = json.loads((directory / "meta.json").read_text())
+    return Run(directory, status, config.env, config.seed, meta["env_steps"])

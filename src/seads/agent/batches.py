@@ -1,0 +1,240 @@
+"""An epoch's material, drawn on the host: episodes scored, relabelled and cut into batches."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import equinox as eqx
+import numpy as np
+from jaxtyping import Array, Bool, Float, Int
+
+from seads.agent.buffer import EpisodeBuffer, Episodes
+from seads.agent.relabel import relabel
+from seads.agent.reward import clipped_posterior, skill_reward
+from seads.agent.settings import AgentSettings
+from seads.agent.skill_model import Discriminator, ForwardModel
+
+
+class ModelBatches(NamedTuple):
+    """What the skill model learns from, with a leading axis of update steps."""
+
+    before: Bool[np.ndarray, "steps batch bits"]
+    skills: Int[np.ndarray, "steps batch"]
+    after: Bool[np.ndarray, "steps batch bits"]
+
+
+class SACBatches(NamedTuple):
+    """What policy and critics learn from, with a leading axis of update steps."""
+
+    observations: Float[np.ndarray, "steps batch obs"]
+    next_observations: Float[np.ndarray, "steps batch obs"]
+    actions: Float[np.ndarray, "steps batch act"]
+    rewards: Float[np.ndarray, "steps batch"]
+    discounts: Float[np.ndarray, "steps batch"]
+    skills: Int[np.ndarray, "steps batch"]
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """Episodes of an epoch, the newest first, and what the skill model makes of them."""
+
+    episodes: Episodes
+    newest: int
+    """How many of the episodes are the newest, and not drawn."""
+    for_model: Int[np.ndarray, "m"]
+    """Which of them the skill model learns from,"""
+    for_sac: Int[np.ndarray, "s"]
+    """and which policy and critics."""
+    relabel_model: Bool[np.ndarray, "m"]
+    """Which of each may be relabelled."""
+    relabel_sac: Bool[np.ndarray, "s"]
+    posterior: Float[np.ndarray, "episodes skills"]
+    novelty: Float[np.ndarray, "episodes"]
+
+    def scored_by(self, model: ForwardModel | Discriminator) -> Drawn:
+        """The same episodes as another model sees them."""
+        posterior, novelty = score(model, self.episodes)
+        return dataclasses.replace(self, posterior=posterior, novelty=novelty)
+
+
+def draw_episodes(
+    model: ForwardModel | Discriminator,
+    buffer: EpisodeBuffer,
+    settings: AgentSettings,
+    rng: np.random.Generator,
+) -> Drawn:
+    """The newest episodes and a sample of all, scored; the buffer is told their effects."""
+    newest, count = buffer.newest(), settings.sampled_episodes
+    slots = np.concatenate(
+        [newest, buffer.sample(count if settings.shared_sample else 2 * count, rng)]
+    )
+    episodes = buffer.stored.pick(slots)
+    posterior, novelty = score(model, episodes)
+    buffer.classify(slots, np.where(episodes.changed, posterior.argmax(1), posterior.shape[1]))
+
+    for_model = np.arange(len(newest) + count)
+    for_sac = for_model.copy()
+    if not settings.shared_sample:
+        for_sac[len(newest) :] += count
+    relabel_model = rng.random(len(for_model)) < settings.relabel_model
+    relabel_sac = (rng.random(len(for_sac)) < settings.relabel_sac) & episodes.changed[for_sac]
+    return Drawn(
+        episodes,
+        len(newest),
+        for_model,
+        for_sac,
+        relabel_model,
+        relabel_sac,
+        posterior,
+        novelty,
+    )
+
+
+def model_batches(drawn: Drawn, settings: AgentSettings, rng: np.random.Generator) -> ModelBatches:
+    """Batches for the skill model, of the episodes worth learning from."""
+    episodes, index = drawn.episodes, drawn.for_model
+    posterior, novelty = drawn.posterior[index], drawn.novelty[index]
+    skills = relabel(clipped_posterior(posterior), episodes.skills[index], drawn.relabel_model)
+    explained = explained_by_another(posterior, novelty, skills, also_new=settings.surprise)
+    teaches = np.arange(len(index))
+    if settings.skip_explained:
+        honest = (skills == episodes.skills[index]) & (settings.relabel_model < 1)
+        worth = np.flatnonzero((~explained | honest) & episodes.changed[index])
+        teaches = worth if len(worth) else teaches
+    size = (settings.model_steps, settings.model_batch)
+    if settings.surprise:
+        surprise = -log_likelihood(posterior, novelty, skills)
+        # what another skill explains is most often a slip of the policy: heard, but not first
+        surprise = np.where(explained, np.minimum(surprise, 0.25), surprise)
+        pick = draw_surprising(teaches, surprise[teaches], size, rng)
+    else:
+        pick = teaches[rng.integers(len(teaches), size=size)]
+    chosen = index[pick]
+    return ModelBatches(episodes.before[chosen], skills[pick], episodes.after[chosen])
+
+
+def sac_batches(
+    drawn: Drawn, settings: AgentSettings, rng: np.random.Generator
+) -> tuple[SACBatches, dict[str, float]]:
+    """Batches for policy and critics, of all transitions alike, and metrics of the episodes."""
+    episodes, index = drawn.episodes, drawn.for_sac
+    posterior, novelty = drawn.posterior[index], drawn.novelty[index]
+    changed = episodes.changed
+    skills = relabel(clipped_posterior(posterior), episodes.skills[index], drawn.relabel_sac)
+    rewards = skill_reward(
+        posterior,
+        novelty,
+        skills,
+        changed[index],
+        second_best=settings.second_best,
+        novelty_bonus=settings.novelty_bonus,
+        clip_novelty=settings.clip_novelty,
+    )
+    lengths = episodes.lengths[index]
+    pick, step = draw_transitions(lengths, (settings.sac_steps, settings.sac_batch), rng)
+    left = lengths[pick] - step
+    ahead = np.minimum(left, settings.n_step)
+    ended = ahead == left
+    # the reward comes with the last step: seen from here it is discounted by the steps between
+    returns = np.where(ended, settings.gamma ** (ahead - 1) * rewards[pick], 0.0)
+    discounts = np.where(ended, 0.0, settings.gamma**ahead)
+    chosen = index[pick]
+    batches = SACBatches(
+        episodes.observations[chosen, step],
+        episodes.observations[chosen, step + ahead],
+        episodes.actions[chosen, step],
+        returns.astype(np.float32),
+        discounts.astype(np.float32),
+        skills[pick],
+    )
+    recent = slice(0, drawn.newest)
+    as_meant = drawn.posterior[recent].argmax(1) == episodes.skills[recent]
+    return batches, {
+        "reward": float(rewards.mean()),
+        "changed": float(changed[recent].mean()),
+        "skill_success": float((as_meant & changed[recent]).mean()),
+        "novelty": float(novelty[changed[index]].mean()) if changed[index].any() else 0.0,
+        "relabelled": float((skills != episodes.skills[index]).mean()),
+    }
+
+
+@eqx.filter_jit
+def evidence(
+    model: ForwardModel | Discriminator,
+    before: Bool[Array, "n bits"],
+    after: Bool[Array, "n bits"],
+) -> tuple[Float[Array, "n skills"], Float[Array, "n"]]:
+    """The model's view of some transitions, compiled for a few sizes of n."""
+    return model.evidence(before, after)
+
+
+def score(
+    model: ForwardModel | Discriminator, episodes: Episodes, block: int = 128
+) -> tuple[Float[np.ndarray, "episodes skills"], Float[np.ndarray, "episodes"]]:
+    """`evidence` for every episode; a transition that occurs twice is computed once.
+
+    Padded to a multiple of `block`, so that only a few sizes are ever compiled.
+    """
+    packed = np.packbits(np.concatenate([episodes.before, episodes.after], 1), axis=1)
+    keys = packed.view([("", f"V{packed.shape[1]}")])[:, 0]
+    _, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
+    padded = np.resize(first, -(-len(first) // block) * block)
+    posterior, novelty = evidence(model, episodes.before[padded], episodes.after[padded])
+    return np.asarray(posterior)[inverse], np.asarray(novelty)[inverse]
+
+
+def explained_by_another(
+    posterior: Float[np.ndarray, "episodes skills"],
+    novelty: Float[np.ndarray, "episodes"],
+    skills: Int[np.ndarray, "episodes"],
+    also_new: bool = False,
+) -> Bool[np.ndarray, "episodes"]:
+    """Where an effect is known (likelier than 1/K), and as another skill's twice as well.
+
+    Relabelling has to hand such an episode a skill it does not belong to when its own is used
+    up; learned from, it would teach the model noise. Effects that no skill explains yet are
+    not among these: a free skill must be able to take them up. With `also_new` they are, if
+    the skill is further behind than the reward's clipping at -2 log K: then it is a known effect
+    on an unusual board, and not for a free skill.
+    """
+    behind = posterior.max(1) - np.take_along_axis(posterior, skills[:, None], 1)[:, 0]
+    log_k = np.log(posterior.shape[1])
+    explained = (novelty < log_k) & (behind > np.log(2))
+    return explained | (behind > 2 * log_k) if also_new else explained
+
+
+def log_likelihood(
+    posterior: Float[np.ndarray, "episodes skills"],
+    novelty: Float[np.ndarray, "episodes"],
+    skills: Int[np.ndarray, "episodes"],
+) -> Float[np.ndarray, "episodes"]:
+    """log q(z_T | z_0, k) of each episode's skill, from the two that `score` gives."""
+    own = np.take_along_axis(posterior, skills[:, None], 1)[:, 0]
+    return own - posterior.max(1) - novelty
+
+
+def draw_surprising(
+    episodes: Int[np.ndarray, "episodes"],
+    surprise: Float[np.ndarray, "episodes"],
+    size: tuple[int, ...],
+    rng: np.random.Generator,
+) -> Int[np.ndarray, "*size"]:
+    """Episodes in proportion to how little the model expected them, within bounds.
+
+    What it knows is drawn now and then; one effect that it cannot explain does not fill a batch.
+    """
+    weights = 0.01 + np.clip(surprise, 0.0, 5.0)
+    ends = np.cumsum(weights, dtype=np.float64)
+    return episodes[np.searchsorted(ends, rng.random(size) * ends[-1], side="right")]
+
+
+def draw_transitions(
+    lengths: Int[np.ndarray, "episodes"], shape: tuple[int, ...], rng: np.random.Generator
+) -> tuple[Int[np.ndarray, "*shape"], Int[np.ndarray, "*shape"]]:
+    """Uniform over all transitions: the episode and the step of each."""
+    ends = np.cumsum(lengths)
+    flat = rng.integers(ends[-1], size=shape)
+    episode = np.searchsorted(ends, flat, side="right")
+    return episode, flat - (ends - lengths)[episode]

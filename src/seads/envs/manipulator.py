@@ -1,0 +1,155 @@
+"""What every manipulator offers: a batch of bodies that can touch a board, and how they look."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Protocol, runtime_checkable
+
+import numpy as np
+from jaxtyping import Float, Float32, Int, UInt8
+
+from seads.games.game import Game
+
+Rows = Int[np.ndarray, "picked"] | slice
+"""Which rows: their numbers, or `slice(None)` for all."""
+Point = tuple[float, float]
+Place = tuple[float, float, float]
+
+
+@runtime_checkable
+class View(Protocol):
+    """Draws pictures of one kind of manipulator over its board."""
+
+    def frame(
+        self, board: UInt8[np.ndarray, "fields"], pose: Any, touching: bool
+    ) -> UInt8[np.ndarray, "height width 3"]: ...
+
+    def close(self) -> None: ...
+
+
+@dataclass(frozen=True)
+class Stage:
+    """The board in metres, for a three-dimensional page: it lies around the origin."""
+
+    half_extent: float
+    """The unit square covers [-half_extent, half_extent]², its top at the largest y."""
+    tops: tuple[float, ...]
+    """How high the top of each field is."""
+    on_table: bool = False
+    """Whether board and manipulator stand on a table that must be drawn, too."""
+
+
+class Mesh(NamedTuple):
+    """A rigid part of a manipulator in the frame of the body that moves it."""
+
+    body: str
+    name: str
+    vertices: np.ndarray
+    faces: np.ndarray
+    colour: tuple[int, int, int]
+
+
+class MeshPose(NamedTuple):
+    """Where a body of meshes is in the world."""
+
+    position: np.ndarray
+    wxyz: np.ndarray
+
+
+class Manipulator(ABC):
+    """A batch of bodies that can touch the board of a game.
+
+    Made as `Class(num_envs, game, **options)`. Rows are picked by index so that finished rows
+    cost nothing; `step` and `observe` also take `slice(None)` for all of them. Random numbers
+    arrive as uniforms in [0, 1), `num_uniforms` a reset, so that a pose is a function of a row's
+    seed.
+
+    A new manipulator sets the first six attributes, writes the abstract methods, and is
+    added to `seads.envs.registry.MANIPULATORS`. All else is how it is shown.
+    """
+
+    name: str
+    num_uniforms: int
+    observation_size: int
+    action_low: tuple[float, ...]
+    action_high: tuple[float, ...]
+    step_limit: int
+
+    board_share: float = 0.92
+    """How much of a picture's shorter side the board takes; an arm needs room around it."""
+    steps_per_second: float = 4.0
+    """Environment steps a second at normal speed: real time where there is physics."""
+    frames_per_step: int = 3
+    """Pictures that a page shows of a step."""
+    clip_frames_per_second: int = 5
+    """Environment steps a second in a short clip."""
+    camera: Place = (0.0, -0.34, 0.5)
+    """Where one looks from on a page: from the front, row 0 of the board at the top."""
+    look_at: Place = (0.0, 0.0, 0.02)
+
+    def __init__(self, num_envs: int, game: Game) -> None:
+        self.num_envs, self.game = num_envs, game
+
+    @abstractmethod
+    def reset(
+        self, rows: Int[np.ndarray, "picked"], uniforms: Float[np.ndarray, "picked n"]
+    ) -> None:
+        """Put the picked rows into random start poses."""
+
+    @abstractmethod
+    def step(
+        self, rows: Rows, actions: Float[np.ndarray, "picked act"]
+    ) -> Float[np.ndarray, "picked 2"]:
+        """Act once; where each row touched the board (unit square, from top left); NaN if none."""
+
+    @abstractmethod
+    def observe(self, rows: Rows) -> Float32[np.ndarray, "picked obs"]:
+        """The body's part of the observation."""
+
+    @abstractmethod
+    def pose(self, row: int) -> Any:
+        """All that is needed to draw one row."""
+
+    def after_move(
+        self, rows: Int[np.ndarray, "picked"], uniforms: Float[np.ndarray, "picked n"]
+    ) -> None:
+        """What a game move does to the bodies that made it: nothing, or a reset (Jaco)."""
+        return
+
+    def contact(self, row: int) -> Float[np.ndarray, "2"] | None:
+        """Where exactly the row last touched, if that is not the point that `step` gave."""
+        return None
+
+    def close(self) -> None:
+        """Free threads and physics."""
+        return
+
+    # How it is shown ---------------------------------------------------------------------
+
+    def joints(self, pose: Any) -> list[Point]:
+        """The joints in the board's unit square, tip last: by default the pose is the tip."""
+        return [(float(pose[0]), float(pose[1]))]
+
+    def tips(self) -> Float[np.ndarray, "rows 2"]:
+        """The tool's point of every row in the board's unit square; it may lie outside."""
+        return np.array([self.joints(self.pose(row))[-1] for row in range(self.num_envs)])
+
+    def view(self, width: int, height: int) -> View:
+        """What draws pictures of it: by default joints and links over the board, in the plane."""
+        from seads.envs.render_flat import FlatView
+
+        return FlatView(self.game, self, width, height)
+
+    @property
+    def stage(self) -> Stage:
+        """The board in metres."""
+        return Stage(half_extent=0.25, tops=(0.02,) * self.game.num_fields)
+
+    def meshes(self) -> list[Mesh] | None:
+        """Its parts for a three-dimensional page; None where the joints are drawn instead."""
+        return None
+
+    def mesh_poses(self, pose: Any) -> dict[str, MeshPose]:
+        """Where the bodies of the meshes are in this pose, by name."""
+        return {}

@@ -1,0 +1,12 @@
+"""Files that are whole or not there: written aside, then renamed into place."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+
+def write_text_aside(path: Path, text: str) -> None:
+    """Write a text file; who reads it meanwhile, or after a crash, sees the old one or the new."""
+    aside = path.with_suffix(".tmp")
+    aside.write_text(text)
+    aside.rename(path)

@@ -1,0 +1,186 @@
+"""A trained agent: skills that act, a model of what they do, plans made of both."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import jax
+import numpy as np
+from jaxtyping import Bool
+from numpy.typing import ArrayLike
+
+from seads.agent.card import check_fits, find, read_card, read_weights, write_agent
+from seads.agent.networks import SkillPolicy, make_policy
+from seads.agent.skill_model import Discriminator, ForwardModel, make_model
+from seads.envs import make_env
+from seads.envs.interface import BatchedEnv, EnvSpec, symbol_columns
+from seads.errors import SeadsError, unknown
+from seads.jax_setup import prepare_jax
+from seads.planning import Plan
+from seads.planning.costs import Minimise
+from seads.solving.boards import GameReader, Reader, game_of, goal_for
+from seads.solving.solver import Solver, Solving
+
+ALGORITHMS = ("seads", "vic")
+"""Those that learn skills."""
+WITHOUT_SKILLS = ("sac", "hac")
+"""Those of `seads train` that do not."""
+
+Board = str | ArrayLike
+"""A board as text such as '.#... ###.. …', as its fields' values, or as symbolic bits."""
+
+
+@dataclass(frozen=True)
+class Architecture:
+    """All that is needed to rebuild the networks before their weights are read."""
+
+    algorithm: str
+    observation_size: int
+    action_size: int
+    num_bits: int
+    num_skills: int
+    hidden: tuple[int, ...]
+    model_hidden: tuple[int, ...]
+    model: str = "network"
+    policy_sees_symbol: bool = True
+
+    @property
+    def unseen(self) -> tuple[int, int]:
+        """The inputs that the policy does not see."""
+        symbol = symbol_columns(self.observation_size, self.num_bits)
+        return (0, 0) if self.policy_sees_symbol else symbol
+
+
+@dataclass(frozen=True)
+class Agent:
+    """What evaluate, plan, solve and play need: skills and what they do."""
+
+    env: str
+    """Name of its environment, or module:factory."""
+    env_options: dict[str, Any]
+    architecture: Architecture
+    policy: SkillPolicy
+    model: ForwardModel | Discriminator
+    card: dict[str, Any]
+    """Where it comes from: command, seed, commit, env steps, what was measured."""
+
+    def __str__(self) -> str:
+        steps = self.card.get("env_steps")
+        after = "" if steps is None else f", trained for {steps:,} env steps"
+        return f"{self.num_skills} skills on {self.env}{after}"
+
+    @property
+    def num_skills(self) -> int:
+        """K, how many skills there are."""
+        return self.architecture.num_skills
+
+    @cached_property
+    def boards(self) -> Reader:
+        """How its boards are read, written and put into words."""
+        game = game_of(self.env)
+        return Reader(self.architecture.num_bits) if game is None else GameReader(game)
+
+    def symbol(self, board: Board) -> Bool[np.ndarray, "bits"]:
+        """The symbolic state of a board; raises SeadsError naming what is wrong with it."""
+        if isinstance(board, str):
+            return self.boards.read(board)
+        values = np.asarray(board)
+        bits = self.architecture.num_bits
+        game = self.boards.game if isinstance(self.boards, GameReader) else None
+        if game is not None and values.shape == (game.num_fields,) != (bits,):
+            symbols = game.to_bits(values.astype(np.uint8)[None])
+            game.from_bits(symbols)  # raises where the fields are no board
+            return symbols[0]
+        if values.shape != (bits,) or not np.isin(values, (0, 1)).all():
+            raise SeadsError(f"a board of shape {values.shape}; give text, or {bits} bits")
+        return values.astype(bool)
+
+    def plan(
+        self,
+        board: Board,
+        goal: Board | None = None,
+        *,
+        planner: str = "auto",
+        minimise: Minimise = "length",
+        seconds: float = 60.0,
+        memory_mb: float = 1024.0,
+    ) -> Plan:
+        """A cheapest plan of skills from the board to the goal, the solved board by default."""
+        solving = Solving(planner, True, minimise, seconds, memory_mb)
+        start = self.symbol(board)
+        wanted = goal_for(self.boards, start, None if goal is None else self.symbol(goal))
+        return self.named(self.solver(solving, np.array([start, wanted])).plan(start, wanted))
+
+    def named(self, plan: Plan) -> Plan:
+        """The plan with the game's words for what the model expects of each skill."""
+        steps = zip(plan.states, plan.states[1:], strict=False)
+        names = tuple(self.boards.move_name(self.boards.move(*step)) for step in steps)
+        return replace(plan, moves=names)
+
+    def solver(self, solving: Solving, samples: Bool[np.ndarray, "boards bits"]) -> Solver:
+        """What plans for its boards; its model is compiled from the samples once, and kept."""
+        if solving not in self._solvers:
+            self._solvers[solving] = Solver(self, samples, solving)
+        return self._solvers[solving]
+
+    @cached_property
+    def _solvers(self) -> dict[Solving, Solver]:
+        return {}
+
+    def make_env(self, num_envs: int = 1, **options: Any) -> BatchedEnv:
+        """A batch of the agent's environment, made as it was trained; close it after use."""
+        made = make_env(self.env, num_envs, **{**self.env_options, **options})
+        try:
+            self.check_fits(made.spec)
+        except BaseException:
+            made.close()
+            raise
+        return made
+
+    def check_fits(self, spec: EnvSpec) -> None:
+        """Raise unless this agent can act in an environment of that specification."""
+        check_fits(self.env, self.architecture, spec)
+
+    def save(self, directory: Path) -> None:
+        """Write weights.safetensors and card.json, each aside first, then renamed."""
+        networks = (self.policy, self.model)
+        write_agent(directory, self.env, self.env_options, self.architecture, networks, self.card)
+
+
+def load(source: str | Path) -> Agent:
+    """An agent by its name in the package, or from a run directory or an agent directory.
+
+    Reads arrays and JSON only: loading an agent never runs code.
+    """
+    prepare_jax()
+
+    def refuse(algorithm: str, env: str) -> SeadsError:
+        if algorithm not in WITHOUT_SKILLS:
+            return unknown("algorithm with skills", algorithm, ALGORITHMS)
+        return SeadsError(
+            f"{source} was trained with --algo {algorithm}, which learns no skills to plan with: "
+            f"`seads evaluate {source}` measures it, `seads train {env}` learns skills"
+        )
+
+    directory = find(source)
+    env, env_options, architecture, card = read_card(directory, Architecture, ALGORITHMS, refuse)
+    policy = make_policy(
+        architecture.observation_size + architecture.num_skills,
+        architecture.action_size,
+        architecture.hidden,
+        jax.random.key(0),
+        architecture.unseen,
+    )
+    model = make_model(
+        architecture.algorithm,
+        architecture.model,
+        architecture.num_bits,
+        architecture.num_skills,
+        architecture.model_hidden,
+        jax.random.key(0),
+    )
+    policy, model = read_weights(directory, (policy, model))
+    return Agent(env, env_options, architecture, policy, model, card)

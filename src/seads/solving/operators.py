@@ -1,0 +1,78 @@
+"""What each skill does, as the operators that planning uses, and which move of the game that is."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+from jaxtyping import Bool
+
+from seads.planning import Compiled, compile_model, operator_rows
+from seads.planning.compile import walk
+from seads.solving.agent import Agent
+from seads.solving.boards import Reader
+from seads.solving.symbolic_model import symbolic_model
+
+MOVE_SAMPLES = 64
+"""States in which a skill's predicted effect is compared with the game's moves."""
+
+
+@dataclass(frozen=True)
+class SkillOperator:
+    """One skill in words."""
+
+    skill: int
+    move: int | None
+    """The game move that the model's prediction is in most states."""
+    move_name: str | None
+    share: float
+    """In how many of the sampled states it is that move."""
+    kind: str
+    """nothing, flips, flips if, exchanges, depends, usually or opaque"""
+    effect: str
+    agreement: float | None
+    """Share of held-out states on which operator and model agree; None without an operator."""
+
+    def to_json(self) -> dict[str, Any]:
+        """As `seads plan --operators --json` prints it."""
+        return asdict(self)
+
+
+def compile_agent(agent: Agent) -> Compiled:
+    """The agent's forward model as operators, found around the solved board."""
+    network = symbolic_model(agent)
+    return compile_model(network, _around(agent))
+
+
+def list_operators(agent: Agent, compiled: Compiled | None = None) -> list[SkillOperator]:
+    """A row for every skill of the agent."""
+    compiled = compile_agent(agent) if compiled is None else compiled
+    states = walk(compiled.model, _around(agent), MOVE_SAMPLES, np.random.default_rng(0))
+    found = []
+    for row in operator_rows(compiled, agent.boards.bit_name):
+        after = compiled.model.successor(states, np.full(len(states), row.skill))
+        move, share = _usual_move(agent.boards, states, after)
+        name = agent.boards.move_name(move)
+        agreement = None if math.isnan(row.agreement) else row.agreement
+        found.append(SkillOperator(row.skill, move, name, share, row.kind, row.effect, agreement))
+    return found
+
+
+def _around(agent: Agent) -> Bool[np.ndarray, "1 bits"]:
+    goal = agent.boards.goal
+    return (np.zeros(agent.architecture.num_bits, bool) if goal is None else goal)[None]
+
+
+def _usual_move(
+    boards: Reader, states: Bool[np.ndarray, "n bits"], after: Bool[np.ndarray, "n bits"]
+) -> tuple[int | None, float]:
+    """The move made in most states, and in what share of them."""
+    moves = (boards.move(*pair) for pair in zip(states, after, strict=True))
+    votes = Counter(move for move in moves if move is not None)
+    if not votes:
+        return None, 0.0
+    (move, count), *_ = votes.most_common(1)
+    return move, count / len(states)

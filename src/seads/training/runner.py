@@ -1,0 +1,212 @@
+"""A run and its directory: start or go on, log, checkpoint on schedule and on signals, finish."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import os
+import signal
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from seads.agent.arrays import from_arrays, to_arrays
+from seads.errors import SeadsError
+from seads.training.algorithms import AnyProgress, AnyTrainer, make_trainer
+from seads.training.checkpoint import disk_full, newest_checkpoint, write_checkpoint
+from seads.training.config import TrainConfig, read_config
+from seads.training.metrics import MetricLog
+from seads.training.provenance import card, write_meta
+
+Report = Callable[[str, dict[str, Any]], None]
+"""Called with an event ('epoch', 'checkpoint', 'warning', 'end') and what there is to say of it."""
+
+
+def quiet(event: str, facts: dict[str, Any]) -> None:
+    """A report to nobody."""
+
+
+def start(config: TrainConfig, out: Path, report: Report = quiet, wandb: bool = False) -> str:
+    """Train into a new directory; returns how it ended: 'finished' or 'stopped'."""
+    check_new(out)
+    with closing(make_trainer(config)) as trainer:
+        # collects already: an environment that does not work says so before anything is written
+        progress = trainer.begin()
+        with full_disk_in_words(out):
+            out.mkdir(parents=True, exist_ok=True)
+            config.write(out / "config.json")
+            return _run(config, trainer, progress, out, report, wandb)
+
+
+def check_new(out: Path) -> None:
+    """Raises SeadsError if there is something in the place of a new run directory."""
+    if out.exists() and not out.is_dir():
+        raise SeadsError(f"{out} is a file; choose another --out")
+    if out.is_dir() and any(out.iterdir()):
+        on = f", or continue with --resume {out}" if (out / "config.json").is_file() else ""
+        raise SeadsError(f"{out} exists and is not empty; choose another --out{on}")
+
+
+def check_run(out: Path) -> TrainConfig:
+    """The configuration of the run in a directory; raises SeadsError if there is none."""
+    if not (out / "config.json").is_file():
+        raise SeadsError(f"{out} is no run directory: there is no config.json in it")
+    return read_config(out / "config.json")
+
+
+def go_on(out: Path, report: Report = quiet, wandb: bool = False) -> str:
+    """Continue a run from its newest good checkpoint, bit for bit as if it had never stopped."""
+    config, settings = check_run(out), fingerprint(out)
+    with closing(make_trainer(config)) as trainer, full_disk_in_words(out):
+        progress = trainer.begin()
+
+        def take(arrays: dict[str, np.ndarray], facts: dict[str, Any]) -> AnyProgress:
+            if facts.get("config", settings) != settings:
+                raise SeadsError("it was made with another config.json")
+            return from_arrays(progress, arrays)
+
+        found = newest_checkpoint(out / "checkpoints", take)
+        if found is not None:
+            progress, step, complaints = found
+            for complaint in complaints:
+                report("warning", {"message": f"{complaint}; using the one before"})
+            # the run may have been killed between the checkpoint and its agent
+            save_agents(config, trainer, progress, out, step)
+        return _run(config, trainer, progress, out, report, wandb)
+
+
+def _run(
+    config: TrainConfig,
+    trainer: AnyTrainer,
+    progress: AnyProgress,
+    out: Path,
+    report: Report,
+    wandb: bool,
+) -> str:
+    started = time.monotonic()
+    with stop_signals() as stopping:
+        first_steps = progress.env_steps
+        status = "finished" if first_steps >= config.env_steps else "running"
+        log = MetricLog(
+            out, progress.epoch, first_steps, _wandb_run(config, out) if wandb else None
+        )
+        write_meta(out, config, progress, status, 0.0)
+        try:
+            while status == "running":
+                progress, metrics = trainer.epoch(progress)
+                require_finite(metrics, progress)
+                finished = progress.env_steps >= config.env_steps
+                status = "finished" if finished else "stopped" if stopping else "running"
+                seconds = time.monotonic() - started
+                speed = {
+                    "seconds": seconds,
+                    "env_steps_per_second": (progress.env_steps - first_steps) / seconds,
+                }
+                counters = {"epoch": progress.epoch, "env_steps": progress.env_steps}
+                if progress.epoch % config.log_every == 0 or finished or "coverage" in metrics:
+                    log.write({**counters, **metrics}, speed)
+                report("epoch", {**counters, **metrics, **speed})
+                if progress.epoch % config.checkpoint_every == 0 or status != "running":
+                    save(config, trainer, progress, out)
+                    write_meta(out, config, progress, status, seconds)
+                    report("checkpoint", counters)
+        except BaseException:
+            with suppress(OSError):  # the failure itself is what the user must hear of
+                write_meta(out, config, progress, "failed", time.monotonic() - started)
+            raise
+        finally:
+            log.close()
+    report("end", {"status": status, "env_steps": progress.env_steps, "out": str(out)})
+    return status
+
+
+def save(config: TrainConfig, trainer: AnyTrainer, progress: AnyProgress, out: Path) -> None:
+    """Checkpoint, the agent beside it (kept for curves), and the run's newest agent.
+
+    Raises if the learner holds a NaN that no loss has shown yet.
+    """
+    learner = {f"learner{name}": value for name, value in to_arrays(progress.learner).items()}
+    require_finite({name: float(value.sum()) for name, value in learner.items()}, progress)
+    step = write_checkpoint(
+        out / "checkpoints",
+        progress.env_steps,
+        to_arrays(progress),
+        {"epoch": progress.epoch, "config": fingerprint(out)},
+        config.keep_checkpoints,
+    )
+    save_agents(config, trainer, progress, out, step)
+
+
+def save_agents(
+    config: TrainConfig, trainer: AnyTrainer, progress: AnyProgress, out: Path, step: Path
+) -> None:
+    """The agent of a checkpoint, beside it and as the run's newest."""
+    counters = {"env_steps": progress.env_steps, "epoch": progress.epoch}
+    agent = trainer.agent(progress, counters | card(config))
+    agent.save(step / "agent")
+    agent.save(out / "agent")
+
+
+def fingerprint(out: Path) -> str:
+    """What ties a checkpoint to the settings of its run."""
+    return hashlib.sha256((out / "config.json").read_bytes()).hexdigest()
+
+
+def require_finite(values: dict[str, float], progress: AnyProgress) -> None:
+    """Raise where something is no longer a number: learning has gone wrong."""
+    for name, value in values.items():
+        if not math.isfinite(value):
+            raise SeadsError(
+                f"{name} became {value} in epoch {progress.epoch} after {progress.env_steps} env "
+                "steps; the run is stopped and its last checkpoint is from before that. Lower "
+                "learning_rate in a new run"
+            )
+
+
+@contextmanager
+def full_disk_in_words(out: Path) -> Iterator[None]:
+    """Turns the many errors of a full disk into one sentence."""
+    try:
+        yield
+    except Exception as error:
+        if not disk_full(error):
+            raise
+        raise SeadsError(
+            f"no space left on the disk of {out}; earlier checkpoints are intact: make room and "
+            f"continue with --resume {out}"
+        ) from None
+
+
+@contextmanager
+def stop_signals() -> Iterator[list[int]]:
+    """Within it SIGTERM and SIGINT are noted, not obeyed; a second SIGINT interrupts at once."""
+    received: list[int] = []
+
+    def note(number: int, _: Any) -> None:
+        if received and number == signal.SIGINT:
+            raise KeyboardInterrupt
+        received.append(number)
+
+    previous = {}
+    try:
+        for number in (signal.SIGTERM, signal.SIGINT):
+            previous[number] = signal.signal(number, note)
+    except ValueError:  # not in the main thread: signals are someone else's affair
+        pass
+    try:
+        yield received
+    finally:
+        for number, handler in previous.items():
+            signal.signal(number, handler)
+
+
+def _wandb_run(config: TrainConfig, out: Path) -> Any:
+    import wandb
+
+    # offline unless the user is set up for more: a run must not wait for a network
+    mode = os.environ.get("WANDB_MODE", "offline")
+    return wandb.init(project="seads", dir=out, mode=mode, config=config.as_json())

@@ -1,0 +1,77 @@
+"""The documentation: every link leads somewhere, and every page is in the site's contents."""
+
+from __future__ import annotations
+
+import doctest
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")])
+LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
+
+
+def anchors(text: str) -> set[str]:
+    """The anchors that headings of a page make."""
+    found = set()
+    for heading in re.findall(r"^#+ (.*)$", text, re.MULTILINE):
+        plain = re.sub(r"[^\w\s-]", "", heading.replace("`", "").lower())
+        found.add(re.sub(r"[\s]+", "-", plain.strip()))
+    return found
+
+
+def broken_links(page: Path, text: str) -> list[str]:
+    """The links of a page that lead nowhere in the repository."""
+    broken = []
+    for link in LINK.findall(re.sub(r"```.*?```", "", text, flags=re.DOTALL)):
+        if re.match(r"[a-z]+:", link):
+            continue
+        path, _, anchor = link.partition("#")
+        target = (page.parent / path) if path else page
+        if not target.exists() or (anchor and anchor not in anchors(target.read_text())):
+            broken.append(link)
+    return broken
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_lead_somewhere(page: Path) -> None:
+    assert broken_links(page, page.read_text()) == []
+
+
+def test_broken_links_are_really_found() -> None:
+    page = ROOT / "docs" / "index.md"
+    text = "[a](missing.md) [b](../src/none.py) [c](design.md#no-such-part) [d](design.md#one-idea)"
+    assert broken_links(page, text) == ["missing.md", "../src/none.py", "design.md#no-such-part"]
+
+
+def test_every_page_is_in_the_contents() -> None:
+    contents = (ROOT / "mkdocs.yml").read_text()
+    for page in (ROOT / "docs").glob("*.md"):
+        assert f": {page.name}\n" in contents
+
+
+def test_the_examples_of_the_python_page_print_what_they_say(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    flags = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+    page = str(ROOT / "docs" / "python.md")
+    failed, tried = doctest.testfile(page, module_relative=False, optionflags=flags)
+    assert (failed, tried > 30) == (0, True)
+
+
+def test_the_snippet_of_the_readme_works(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As it stands, but for how much is measured and trained."""
+    monkeypatch.chdir(tmp_path)
+    (code,) = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
+    code = code.replace('"lightsout-jaco"', '"lightsout-cursor"')
+    code = code.replace("evaluate(agent)", "evaluate(agent, starts=1, episodes_per_depth=1)")
+    code = code.replace('"lightsout-cursor", seed=0', '"lightsout-cursor-2x2", env_steps=300')
+    exec(compile(code, "README.md", "exec"), {})
+    printed = capsys.readouterr().out
+    assert "solved with " in printed
+    assert "coverage 25.00 of 25 moves" in printed

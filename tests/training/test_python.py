@@ -1,0 +1,119 @@
+"""Training from Python, and the configuration that plain arguments make."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from seads import cli
+from seads.agent.settings import PRESETS, AgentSettings
+from seads.errors import SeadsError
+from seads.training import Run, configure, resume, train
+
+TINY: dict[str, Any] = dict(
+    hidden=16,
+    model_hidden=16,
+    sac_steps=1,
+    sac_batch=8,
+    model_steps=1,
+    model_batch=8,
+    episodes_per_epoch=8,
+    recent_episodes=16,
+    buffer_episodes=32,
+    sampled_episodes=8,
+)
+
+
+@pytest.mark.parametrize(
+    ("env", "preset", "given", "options"),
+    [
+        ("lightsout-cursor", None, {}, {}),
+        ("lightsout-cursor", "paper", {}, {"observation": "raw"}),
+        ("lightsout-cursor", "no-novelty", {}, {"observation": "raw"}),
+        ("lightsout-cursor", "paper", {"observation": "scaled"}, {"observation": "scaled"}),
+        (
+            "lightsout-jaco",
+            "paper",
+            {"physics": "fast"},
+            {"observation": "raw", "physics": "fast"},
+        ),
+    ],
+)
+def test_a_papers_preset_is_on_the_papers_environment(
+    env: str, preset: str | None, given: dict[str, Any], options: dict[str, Any]
+) -> None:
+    config = configure(env, preset=preset, env_options=given)
+    assert config.env_options == options
+    assert config.preset == preset or preset is None
+    assert config.env_steps == (998_000 if env == "lightsout-jaco" else 99_500)
+
+
+@pytest.mark.parametrize("algo", ["sac", "hac"])
+def test_baselines_too(algo: str) -> None:
+    config = configure("lightsout-jaco", algo=algo, settings={"batch": 32})
+    assert config.env_options == {"observation": "raw", "physics": "reference"}
+    assert (config.preset, config.settings.batch, config.changed) == ("paper", 32, ["batch"])
+    assert (config.env_steps, config.coverage_every) == (1_000_000, 0)
+
+
+def test_vic_has_presets_of_its_own() -> None:
+    assert configure("lightsout-cursor", algo="vic").preset == "vic"
+    with pytest.raises(SeadsError, match="contradicts --preset paper"):
+        configure("lightsout-cursor", algo="vic", preset="paper")
+    with pytest.raises(SeadsError, match="unknown algorithm 'vci'; did you mean 'vic'"):
+        configure("lightsout-cursor", algo="vci")
+
+
+def test_a_run_from_python(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    run = train("lightsout-cursor-2x2", seed=2, env_steps=200, settings=TINY)
+    said = capfd.readouterr()
+    assert said.out == ""
+    assert said.err.startswith("training on lightsout-cursor-2x2: compiling\n")
+    assert run.directory == Path("runs/lightsout-cursor-2x2-seed2")
+    assert (run.status, run.env, run.seed) == ("finished", "lightsout-cursor-2x2", 2)
+    assert run.env_steps == run.metrics[-1]["env_steps"] >= 200
+    assert run.config.settings.hidden == (16,)
+    assert f"finished after {run.env_steps:,} env steps" in str(run)
+    assert f"next: seads evaluate {run.directory}" in str(run)
+    with pytest.raises(SeadsError, match="exists and is not empty"):
+        train("lightsout-cursor-2x2", seed=2, settings=TINY)
+
+    events: list[str] = []
+    again = resume(run.directory, report=lambda event, facts: events.append(event))
+    assert again == run
+    assert events == ["end"]
+    other = train("lightsout-cursor-2x2", env_steps=50, out="here", settings=TINY, quiet=True)
+    assert other.directory == Path("here")
+    assert capfd.readouterr() == ("", "")
+
+
+def test_how_a_run_tells_itself(tmp_path: Path) -> None:
+    (tmp_path / "metrics.jsonl").write_text('{"epoch": 1, "coverage": 3.25}\n{"epoch": 2}\n')
+    run = Run(tmp_path, "stopped", "lightsout-cursor", 0, 12_345)
+    assert str(run) == (
+        f"lightsout-cursor, seed 0: stopped after 12,345 env steps, coverage 3.2, in {tmp_path}\n"
+        f"stopped; continue with: seads train --resume {tmp_path}"
+    )
+
+
+def test_the_settings_of_a_run_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["train", "--settings"]) == 0
+    printed = capsys.readouterr().out
+    for name in (*AgentSettings.__dataclass_fields__, *PRESETS):
+        assert name in printed
+    assert cli.main(["train", "tileswap-cursor", "--preset", "paper", "--settings", "--json"]) == 0
+    found = {one["name"]: one for one in json.loads(capsys.readouterr().out)}
+    assert found["hidden"]["value"] == [512, 512]
+    assert found["alpha"]["help"] == "Entropy weight of soft actor-critic."
+    arguments = ["lightsout-jaco", "--algo", "hac", "--settings", "--set", "batch=7"]
+    assert cli.main(["train", *arguments]) == 0
+    printed = capsys.readouterr().out
+    assert "horizon_low" in printed
+    assert "50" in printed
+    assert not Path("runs").exists()
