@@ -14,7 +14,7 @@ install: $(INSTALLED)
 $(INSTALLED): pyproject.toml constraints.txt
 	@test -x $(BIN)/pip || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check \
-		--constraint constraints.txt --editable ".[dev,video,plots,web,planning]"
+		--constraint constraints.txt --editable ".[dev,video,plots,web,planning,robot]"
 	@touch $@
 
 # An interrupted run is resumed, a finished one only evaluated again.
@@ -43,7 +43,7 @@ lint: install
 
 # Each benchmark prints one JSON object.
 bench: install
-	@for name in envs learner planning; do $(BIN)/python benchmarks/$$name.py || exit 1; done
+	@for name in envs learner planning robot; do $(BIN)/python benchmarks/$$name.py || exit 1; done
 
 # The site, in site/; a link that leads nowhere fails.
 docs: install

@@ -28,6 +28,7 @@ LAYERS: list[set[str]] = [
     {"errors", "files", "streams", "jax_setup", "tables"},
     {"games"},
     {"envs"},
+    {"robot"},
     {"agent"},
     {"planning"},
     {"solving"},
@@ -48,6 +49,7 @@ FORBIDDEN = {
     "streams": PHYSICS | LEARNING,
     "games": PHYSICS | LEARNING,
     "planning": {"seads.envs"} | PHYSICS,
+    "robot": PHYSICS | LEARNING,
     "agent": PHYSICS,
 }
 RUNS_CODE_ON_LOADING = {"pickle", "_pickle", "cloudpickle", "dill", "joblib", "shelve", "marshal"}
@@ -265,7 +267,8 @@ def test_ci_runs_the_tests() -> None:
 def test_every_dependency_is_pinned() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     extras = project["optional-dependencies"]
-    wanted = [*project["dependencies"], *extras["dev"], *extras["video"], *extras["plots"]]
+    wanted = [*project["dependencies"]]
+    wanted += [one for extra in ("dev", "video", "plots", "robot") for one in extras[extra]]
     lines = (ROOT / "constraints.txt").read_text().splitlines()
     pins = dict(line.split("==") for line in lines)  # anything but name==version fails here
 

@@ -29,6 +29,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "plan": ("seads.commands.plan:run", "the plan alone; what the skills do, as operators"),
     "report": ("seads.commands.report:run", "one page with everything about one or many runs"),
     "play": ("seads.commands.play:run", "watch an agent solve your boards in the browser"),
+    "robot": (
+        "seads.commands.robot:run",
+        "a real arm at a touch screen, and its twin",
+    ),
     "agents": ("seads.commands.agents:run", "the trained agents that come with the package"),
 }
 
@@ -38,6 +42,8 @@ EXTRAS = {
     "imageio_ffmpeg": "video",
     "matplotlib": "plots",
     "mjviser": "web",
+    "serial": "robot",
+    "websockets": "robot",
     "unified_planning": "planning",
     "viser": "web",
     "wandb": "wandb",

@@ -1,0 +1,205 @@
+"""`seads robot`: the arm, its calibration and its twin."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from seads.errors import SeadsError
+from seads.robot.twin.program import TwinSettings
+
+if TYPE_CHECKING:
+    from seads.robot.guard import Envelope
+
+PORT = "/dev/ttyACM0"
+FILE = Path("calibration.json")
+QUESTIONS = 50
+
+
+@dataclass(frozen=True)
+class Check:
+    """Connect to the arm, ask it everything, and say whether it is ready. Nothing moves."""
+
+    port: str = PORT
+    """The serial line of the arm, or of its twin."""
+    calibration: Path | None = None
+    """Also check this calibration: is the whole screen within reach?"""
+    json: bool = False
+    """Print a JSON object."""
+
+
+@dataclass(frozen=True)
+class Calibrate:
+    """Find where the tablet lies, and write it to a file.
+
+    By hand: you lead the pen's tip to the four corners. By touches: the arm feels for the screen
+    at nine places by itself, downwards by half a millimetre at a time, never below the floor.
+    """
+
+    port: str = PORT
+    """The serial line of the arm, or of its twin."""
+    out: Path = FILE
+    """The file to write."""
+    by: Literal["hand", "touches"] = "hand"
+    """Who leads the pen to the screen."""
+    touches: Path | None = None
+    """By touches: the file into which `seads robot twin --touches FILE` writes."""
+    floor: float = 0.0
+    """By touches: the height in mm that the tip never goes below; the table under the tablet."""
+    start: float = 40.0
+    """By touches: the height in mm from which the pen first comes down."""
+    near: float = 160.0
+    """By touches: about how far, in mm, the screen's near edge is from the arm's middle."""
+    wait: float = 0.03
+    """By touches: how many seconds each step down waits for the screen."""
+    json: bool = False
+    """Print a JSON object."""
+
+
+@dataclass(frozen=True)
+class Twin(TwinSettings):
+    """A twin of the arm on a pseudo-terminal, to try everything without one."""
+
+    json: bool = False
+    """Print a JSON object at the end."""
+
+
+@dataclass(frozen=True)
+class Board:
+    """Serve the board on a page for a touch screen: for the arm, or for a finger."""
+
+    host: str = "127.0.0.1"
+    """Address to listen on; another than loopback asks for the code in the printed address."""
+    port: int = 8090
+    """Port to listen on; if it is taken, the next free one."""
+    size: int = 5
+    """Fields on a side of the board."""
+    depth: int = 5
+    """Moves that the boards need."""
+    seed: int = 0
+    """Seed of the boards."""
+
+
+@dataclass(frozen=True)
+class Stop:
+    """Stop the arm at once, whichever program moves it."""
+
+    port: str = PORT
+    """The serial line of the arm."""
+    json: bool = False
+    """Print a JSON object."""
+
+
+Options = Check | Calibrate | Board | Twin | Stop
+
+
+def run(options: Options) -> dict[str, Any]:
+    """Do what the word after `seads robot` says; returns what came of it."""
+    match options:
+        case Check():
+            return _check(options)
+        case Calibrate():
+            return _calibrate(options)
+        case Board():
+            from seads.robot.board.play import run_board
+
+            run_board(options.host, options.port, options.size, options.depth, options.seed)
+            return {}
+        case Twin():
+            return _twin(options)
+        case Stop():
+            return _stop(options)
+
+
+def _check(options: Check) -> dict[str, Any]:
+    from seads.robot.calibration import Calibration
+    from seads.robot.guarded_arm import GuardedArm
+    from seads.robot.pushing import HOVER
+
+    found: dict[str, Any] = {"port": options.port}
+    known = Calibration.load(options.calibration) if options.calibration is not None else None
+    with GuardedArm(options.port, _widest()) as arm:
+        begin = time.perf_counter()
+        for _ in range(QUESTIONS):
+            position = arm.get_observation().position
+        rate = QUESTIONS / (time.perf_counter() - begin)
+        found |= {
+            "firmware": arm.version,
+            "position_mm": position.round(2).tolist(),
+            "questions_per_second": round(rate),
+        }
+    print(f"firmware {arm.version}, power on, motors on, {rate:.0f} questions a second")
+    print(f"the pen is at {found['position_mm']} mm")
+    if known is not None:
+        missing = known.unreachable(HOVER)
+        found["calibration"] = {"residuals_mm": known.residuals, "unreachable": missing}
+        if missing:
+            raise SeadsError(
+                f"{options.calibration}: the arm cannot reach the places {missing} of the screen; "
+                "move the tablet and calibrate again"
+            )
+        print(f"the whole screen is within reach; residuals {_millimetres(known.residuals)}")
+    print("next: seads robot calibrate" if known is None else "ready")
+    return found | {"verdict": "ready" if known is not None else "not calibrated"}
+
+
+def _calibrate(options: Calibrate) -> dict[str, Any]:
+    import numpy as np
+
+    from seads.robot.calibration import NINE
+    from seads.robot.guard import Envelope
+    from seads.robot.guarded_arm import GuardedArm
+    from seads.robot.screen import StreamScreen
+    from seads.robot.tablet import HEIGHT, WIDTH
+    from seads.robot.touching import calibrate_by_hand, calibrate_by_touches
+
+    if options.by == "hand":
+        with GuardedArm(options.port, _widest()) as arm:
+            found = calibrate_by_hand(arm, lambda words: input(f"{words}, then press Enter: "))
+    elif options.touches is None:
+        raise SeadsError("--by touches needs --touches FILE, what the screen feels")
+    else:
+        x, y = np.array(NINE).T
+        ahead, aside = options.near + HEIGHT * (1 - y), WIDTH * (0.5 - x)
+        above = list(np.column_stack([ahead, aside, np.full(len(NINE), options.start)]))
+        with (
+            StreamScreen(options.touches) as screen,
+            GuardedArm(options.port, Envelope.above(options.floor)) as arm,
+        ):
+            found = calibrate_by_touches(arm, screen, above, options.wait)
+    found.save(options.out)
+    print(f"{options.out}: {len(found.touches)} touches, {_millimetres(found.residuals)}")
+    print(f"next: seads robot check --calibration {options.out}")
+    return {"file": str(options.out), **found.as_json()}
+
+
+def _twin(options: Twin) -> dict[str, Any]:
+    from seads.robot.twin.program import run_twin
+
+    done = run_twin(options, lambda words: print(words, flush=True))
+    print(f"{done['moves']} moves, {done['touches']} touches")
+    return done
+
+
+def _stop(options: Stop) -> dict[str, Any]:
+    from seads.robot.guarded_arm import ask_for_stop
+
+    stands = ask_for_stop(options.port)
+    where = None if stands is None else stands.round(2).tolist()
+    print("stopped" if where is None else f"stopped; the pen is at {where} mm")
+    return {"port": options.port, "stopped": True, "position_mm": where}
+
+
+def _widest() -> Envelope:
+    """For what does not move the arm: wherever it stands is fine."""
+    from seads.robot.guard import LARGEST, Envelope
+
+    low, high = (tuple(corner) for corner in LARGEST.tolist())
+    return Envelope(low=low, high=high, floor=(0.0, 0.0, 1.0, low[2]))
+
+
+def _millimetres(residuals: dict[str, float]) -> str:
+    plane, along = residuals["plane"], residuals["map"]
+    return f"{plane:.2f} mm off the plane and {along:.2f} mm along it at most"

@@ -1,0 +1,248 @@
+"""The arm as programs have it: verbs that go through the guard, in a process that holds the line.
+
+`connect`, `get_observation`, `send_action`, `stop`, `disconnect`. Whatever ends the program, also
+`kill -9`, ends in a stop: the other process sees to it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import select
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+
+from seads.errors import SeadsError
+from seads.robot import faults, kinematics
+from seads.robot.arm import Point
+from seads.robot.faults import KeeperGone, RobotFault
+from seads.robot.guard import Envelope
+from seads.robot.keeper import Mailbox, stop_address
+from seads.robot.line import stop_at_once
+from seads.robot.protocol import Dialect
+
+BEAT = 0.05
+"""Seconds between signs of life while an answer is waited for."""
+PATIENCE = 15.0
+"""Seconds beyond every deadline of the other process after which it is taken for dead."""
+
+
+@dataclass(frozen=True)
+class Observation:
+    """Where the tip is, in mm."""
+
+    position: Point
+
+
+class GuardedArm:
+    """An arm whose every command is guarded; use it in a `with` block."""
+
+    def __init__(
+        self,
+        port: str,
+        envelope: Envelope,
+        pace: float = 1.0,
+        grace: float = 1.0,
+        deadman: float = 1.0,
+        patience: float = PATIENCE,
+    ) -> None:
+        """`pace` is a twin's clock; `deadman` is how long, in seconds, the program may be silent
+        while the arm moves; `patience` how long the process that holds the line may be, beyond
+        its own deadlines."""
+        self.port, self.envelope, self._patience = port, envelope, patience
+        self._settings = dict(
+            port=port, envelope=envelope.as_json(), pace=pace, grace=grace, deadman=deadman
+        )
+        self._process: subprocess.Popen[bytes] | None = None
+        self.version = ""
+        self.dialect: Dialect | None = None
+        self.position: Point | None = None
+        """Where the arm stands; None while nobody knows."""
+        self.unsure = False
+        """Whether a corner must be touched before anything but probing."""
+        self._number = 0
+
+    def connect(self) -> None:
+        """Start the process that holds the line; it connects to the arm and makes it ready."""
+        ours, theirs = socket.socketpair()
+        with theirs:
+            self._process = subprocess.Popen(
+                [sys.executable, "-m", "seads.robot.keeper", str(theirs.fileno())],
+                pass_fds=[theirs.fileno()],
+                stdin=subprocess.DEVNULL,
+                start_new_session=True,  # Ctrl-C must not reach it
+            )
+        self._mailbox = Mailbox(ours)
+        self._mailbox.send(self._settings)
+        told = self._answer(None, PATIENCE + self._patience)
+        self.version, self.dialect = told["version"], Dialect(told["dialect"])
+
+    def get_observation(self) -> Observation:
+        """Ask the arm where it is."""
+        return Observation(np.array(self._request({"do": "position"})))
+
+    def send_action(self, target: Any, feed: float | None = None, probing: bool = False) -> Point:
+        """Go to a point in mm and wait until the arm stands; what was really sent.
+
+        `feed` is in turns of the motors a minute; the guard's own cap holds besides.
+        """
+        self.follow([target], feed, probing)
+        return np.round(np.asarray(target, float), 2)
+
+    def follow(
+        self, points: Sequence[Any], feed: float | None = None, probing: bool = False
+    ) -> list[Point]:
+        """Go from point to point, standing at each; where the arm stood.
+
+        A fault says in `made` how many points were reached; none is gone to twice.
+        """
+        legs = [np.asarray(point, float).tolist() for point in points]
+        limit = self._patience + 2.0 * self._predict(points, feed, probing)
+        message = {"do": "follow", "to": legs, "feed": feed, "probing": probing}
+        return [np.array(one) for one in self._request(message, limit)]
+
+    def stop(self) -> Point:
+        """Stop at once; where the arm stands."""
+        return np.array(self._request({"do": "stop"}))
+
+    def recover(self) -> Point:
+        """Configure the arm anew after a reboot or a stop; a corner must be touched next."""
+        return np.array(self._request({"do": "recover"}))
+
+    def trust(self) -> None:
+        """A corner was touched where it should be."""
+        self._request({"do": "trust"})
+
+    def let_go(self) -> None:
+        """Motors off, to lead the arm by hand: hold it first, or it sinks."""
+        self._request({"do": "let go"})
+
+    def hold(self) -> Point:
+        """Motors on again; where the arm is."""
+        return np.array(self._request({"do": "hold"}))
+
+    def state(self) -> dict[str, int]:
+        """`late`: moves whose answer was lost; `stale`: answers that nobody waited for."""
+        return dict(self._request({"do": "state"}))
+
+    def disconnect(self) -> None:
+        """Close; the arm is stopped, and the line is free when this returns."""
+        if self._process is None:
+            return
+        process, self._process = self._process, None
+        self._mailbox.send({"do": "leave"})
+        try:
+            process.wait(PATIENCE)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+        self._mailbox.socket.close()
+
+    def __enter__(self) -> Self:
+        try:
+            self.connect()
+        except BaseException:
+            self.disconnect()
+            raise
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.disconnect()
+
+    def _predict(self, points: Sequence[Any], feed: float | None, probing: bool) -> float:
+        """A guess from above, for patience alone: each leg at the slowest that it can be."""
+        speed = kinematics.SLOW if probing or feed is not None else self.envelope.speed
+        if feed is not None and 0.1 <= feed < speed.feed:
+            speed = kinematics.Speed(feed=feed)
+        across = kinematics.motion(
+            np.array([[-90.0, 0.0, 0.0]]), np.array([[90.0, 130.0, 110.0]]), speed
+        )
+        pace = float(self._settings["pace"])  # type: ignore[arg-type]
+        return len(points) * (float(across.duration[0]) / min(pace, 1e9) + 1.0)
+
+    def _request(self, message: dict[str, Any], seconds: float | None = None) -> Any:
+        if self._process is None:
+            raise SeadsError(f"{self.port}: not connected; call connect first")
+        self._number += 1
+        self._mailbox.send({"id": self._number, **message})
+        try:
+            return self._answer(self._number, seconds or self._patience)
+        except SeadsError:
+            raise
+        except BaseException:  # Ctrl-C, or a bug of the program's: the arm must not go on
+            with contextlib.suppress(RobotFault):
+                self._number += 1
+                self._mailbox.send({"id": self._number, "do": "stop"})
+                self._answer(self._number, self._patience)
+            raise
+
+    def _answer(self, number: int | None, seconds: float) -> Any:
+        end, gone = time.monotonic() + seconds, False
+        while True:
+            while (told := self._mailbox.take()) is not None:
+                if told.get("id") == number:
+                    return self._result(told)
+            if gone:
+                raise self._keeper_gone("has ended")
+            if time.monotonic() > end:
+                raise self._keeper_gone(f"has not answered for {seconds:.0f} s")
+            if not select.select([self._mailbox.socket], [], [], BEAT)[0]:
+                with contextlib.suppress(OSError):
+                    self._mailbox.socket.send(b"\n")
+                continue
+            try:
+                self._mailbox.look()
+            except faults.ProgramGone:
+                gone = True  # its last words come first
+
+    def _result(self, told: dict[str, Any]) -> Any:
+        position = told.get("position")
+        self.position = None if position is None else np.array(position)
+        self.unsure = bool(told.get("unsure"))
+        if "ok" in told:
+            return told["ok"]
+        fault = faults.named(told["fault"], told["message"])
+        fault.made = told.get("made", 0)
+        raise fault
+
+    def _keeper_gone(self, what: str) -> KeeperGone:
+        """Nobody holds the line: stop the arm by the shortest way there is."""
+        process, self._process = self._process, None
+        assert process is not None
+        with contextlib.suppress(ProcessLookupError):
+            process.send_signal(signal.SIGKILL)
+        process.wait()
+        self.position = None
+        stopped = "it was told to stop"
+        try:
+            stop_at_once(self.port)
+        except RobotFault as fault:
+            stopped = f"it could not be told to stop ({fault})"
+        return KeeperGone(
+            f"the process that holds {self.port} {what}; {stopped}: see that the arm stands still, "
+            "then start again"
+        )
+
+
+def ask_for_stop(port: str) -> Point | None:
+    """Stop the arm from any other program; where it stands, or None where it does not say.
+
+    The process that holds the line makes the stop; where nobody holds it, it is opened for that.
+    """
+    with socket.socket(socket.AF_UNIX) as asking:
+        asking.settimeout(PATIENCE)
+        try:
+            asking.connect(stop_address(port))
+            told = json.loads(asking.recv(4096) or b"{}").get("position")
+            return None if told is None else np.array(told)
+        except ConnectionError:
+            stop_at_once(port)
+            return None

@@ -1,0 +1,268 @@
+"""A process of its own that holds the line: it guards every command, and stops the arm when the
+program that commands it is killed, hangs while the arm moves, or somebody asks for a stop.
+
+The firmware would go on by itself. The program only has a socket to this process and no way to
+the line: it sends lines of JSON, and an empty line as a sign of life while it waits.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import select
+import signal
+import socket
+import sys
+import time
+from typing import Any
+
+import numpy as np
+
+from seads.errors import SeadsError
+from seads.robot.arm import Arm, Point
+from seads.robot.faults import DeadMan, ProgramGone, Refused, RobotFault, Stopped
+from seads.robot.guard import Envelope, Guard
+from seads.robot.kinematics import Speed
+from seads.robot.line import Line
+
+MOST_LEGS = 16
+LONGEST_MESSAGE = 65536
+
+
+def stop_address(port: str) -> str:
+    """Where the keeper of a port listens; whoever connects stops the arm."""
+    name = hashlib.sha256(os.path.realpath(port).encode()).hexdigest()[:24]
+    return f"\0seads-robot-{name}"
+
+
+class Mailbox:
+    """Lines of JSON over a socket, read without waiting; empty lines are signs of life."""
+
+    def __init__(self, end: socket.socket) -> None:
+        end.setblocking(False)
+        self.socket, self._rest = end, b""
+        self.alive_at = time.monotonic()
+        self._messages: list[Any] = []
+
+    def look(self) -> None:
+        """Take what has arrived; raises `ProgramGone` at the end of the stream."""
+        while True:
+            try:
+                chunk = self.socket.recv(4096)
+            except BlockingIOError:
+                return
+            except OSError:
+                chunk = b""
+            if not chunk:
+                raise ProgramGone("the program is gone")
+            self.alive_at = time.monotonic()
+            *lines, self._rest = (self._rest + chunk).split(b"\n")
+            if len(self._rest) > LONGEST_MESSAGE:
+                raise ProgramGone("the program sends rubbish")
+            self._messages += [self._read(line) for line in lines if line]
+
+    def take(self) -> Any | None:
+        return self._messages.pop(0) if self._messages else None
+
+    def wants_stop(self) -> bool:
+        """Whether a stop is among what arrived; it stays, to be answered in its turn."""
+        return any(isinstance(one, dict) and one.get("do") == "stop" for one in self._messages)
+
+    def send(self, message: dict[str, Any]) -> None:
+        with contextlib.suppress(OSError):  # nobody there any more: the next look says so
+            self.socket.settimeout(1.0)
+            self.socket.sendall(json.dumps(message).encode() + b"\n")
+        self.socket.setblocking(False)
+
+    @staticmethod
+    def _read(line: bytes) -> Any:
+        try:
+            return json.loads(line)
+        except ValueError:
+            return {"do": "nothing understood"}
+
+
+class Keeper:
+    """Serves one program until it closes its end."""
+
+    def __init__(self, mailbox: Mailbox, settings: dict[str, Any]) -> None:
+        self._mailbox = mailbox
+        self._deadman = float(settings["deadman"])
+        self._envelope = Envelope.from_json(settings["envelope"])
+        self._line = Line(settings["port"])
+        self._arm = Arm(
+            self._line,
+            self._envelope.speed,
+            pace=float(settings["pace"]),
+            grace=float(settings["grace"]),
+        )
+        self._guard = Guard(self._arm, self._envelope)
+        self._stops = socket.socket(socket.AF_UNIX)
+        with contextlib.suppress(OSError):  # a second one cannot have the line anyway
+            self._stops.bind(stop_address(settings["port"]))
+            self._stops.listen()
+        self._stops.setblocking(False)
+        self._stopped = False
+        """Whether somebody else asked for a stop since the program last recovered."""
+        self._asking: socket.socket | None = None
+        self._made = 0
+
+    def run(self) -> None:
+        """Connect, then do as told; returns when the program is gone, with the arm stopped."""
+        try:
+            self._answer({"do": "connect"})
+            while True:
+                self._wait()
+                while (message := self._mailbox.take()) is not None:
+                    self._line.on_tick = self._tick
+                    self._answer(message)
+                    self._line.on_tick = lambda: None
+        except ProgramGone as gone:
+            self._leave(str(gone))
+        except BaseException:  # a defect of ours must not leave the arm moving either
+            self._leave("the process that holds the line failed")
+            raise
+        finally:
+            self._line.close()
+
+    def _connect(self) -> dict[str, Any]:
+        self._arm.connect()
+        assert self._arm.dialect is not None
+        return {"version": self._arm.version, "dialect": self._arm.dialect.value}
+
+    def _answer(self, message: Any) -> None:
+        self._made = 0
+        told: dict[str, Any]
+        try:
+            told = {"ok": self._do(message)}
+        except ProgramGone:
+            raise
+        except SeadsError as fault:
+            told = {"fault": type(fault).__name__, "message": str(fault), "made": self._made}
+        known = self._arm.known
+        told["id"] = message.get("id") if isinstance(message, dict) else None
+        told["position"] = None if known is None else known.tolist()
+        told["unsure"] = self._guard.unsure
+        self._mailbox.send(told)
+        self._tell_who_asked()
+
+    def _do(self, message: Any) -> Any:
+        verb = message.get("do") if isinstance(message, dict) else None
+        if self._stopped and verb not in ("recover", "position", "stop", "state", "leave"):
+            raise Stopped("somebody asked for a stop; nothing was sent")
+        match verb:
+            case "connect" if self._arm.dialect is None:
+                return self._connect()
+            case "follow":
+                return self._follow(message)
+            case "position":
+                return self._guard.position().tolist()
+            case "stop":
+                return self._guard.stop().tolist()
+            case "recover":
+                self._stopped = False
+                return self._guard.recover().tolist()
+            case "trust":
+                return self._guard.trust()
+            case "let go":
+                return self._guard.let_go()
+            case "hold":
+                return self._guard.hold().tolist()
+            case "leave":
+                raise ProgramGone("")
+            case "state":
+                return {"late": self._arm.late, "stale": self._arm.stale}
+        raise Refused(f"{str(message)[:60]!r} is nothing that the keeper of the line can do")
+
+    def _follow(self, message: dict[str, Any]) -> list[list[float]]:
+        legs = message.get("to")
+        if not isinstance(legs, list) or not 1 <= len(legs) <= MOST_LEGS:
+            raise Refused(f"legs {str(legs)[:60]!r}; allowed: a list of 1 to {MOST_LEGS} points")
+        feed, probing = message.get("feed"), message.get("probing") is True
+        if feed is not None and not isinstance(feed, (int, float)):
+            raise Refused(f"feed {str(feed)[:60]!r}; allowed: turns of the motors a minute")
+        speed = None if feed is None else Speed(feed=feed)
+        stood = []
+        for leg in legs:
+            stood.append(self._guard.move(leg, speed, probing).tolist())
+            self._made += 1
+        return stood
+
+    def _wait(self) -> None:
+        """Until the program says something; a stop that somebody asks for is made at once."""
+        select.select([self._mailbox.socket, self._stops], [], [])
+        if self._stop_asked():
+            with contextlib.suppress(RobotFault):
+                self._guard.stop()
+            self._tell_who_asked()
+        self._mailbox.look()
+
+    def _tick(self) -> None:
+        """While the arm is busy: is the program still there, and does it live?"""
+        self._mailbox.look()
+        silent = time.monotonic() - self._mailbox.alive_at
+        if silent > self._deadman:
+            raise DeadMan(f"the program gave no sign of life for {silent:.1f} s: it was stopped")
+        if self._mailbox.wants_stop():
+            raise Stopped("the program asked for a stop")
+        if self._stop_asked():
+            raise Stopped("somebody asked for a stop")
+
+    def _stop_asked(self) -> bool:
+        try:
+            asking, _ = self._stops.accept()
+        except OSError:
+            return False
+        self._stopped = True
+        self._asking = asking
+        return True
+
+    def _tell_who_asked(self) -> None:
+        """The arm has been stopped by now: say where it stands to whoever asked for it."""
+        if self._asking is None:
+            return
+        known = self._arm.known
+        told = {"position": None if known is None else known.tolist()}
+        with self._asking, contextlib.suppress(OSError):
+            self._asking.sendall(json.dumps(told).encode())
+        self._asking = None
+
+    def _leave(self, why: str) -> None:
+        stands: Point | None = None
+        with contextlib.suppress(RobotFault):
+            stands = self._guard.stop()
+        if not why:
+            return  # it said goodbye
+        where = "the arm does not answer: switch its power off"
+        if stands is not None:
+            where = f"the arm stands at {np.round(stands, 1).tolist()} mm"
+        print(f"seads robot: {why}; {where}", file=sys.stderr)
+
+
+def _end(*_: object) -> None:
+    raise ProgramGone("the process that holds the line was told to end")
+
+
+def main(descriptor: int) -> None:
+    """Serve the program at the other end of an inherited socket."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the program's: it asks for a stop
+    for ending in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(ending, _end)
+    mailbox = Mailbox(socket.socket(fileno=descriptor))
+    settings = None
+    try:
+        while settings is None:
+            select.select([mailbox.socket], [], [])
+            mailbox.look()
+            settings = mailbox.take()
+        Keeper(mailbox, settings).run()
+    except ProgramGone:
+        return
+    except (SeadsError, KeyError, TypeError, ValueError) as fault:
+        mailbox.send({"fault": type(fault).__name__, "message": str(fault), "position": None})
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]))

@@ -1,0 +1,169 @@
+"""The serial line to the arm: one request at a time, each with a number and a deadline.
+
+What arrives is read in chunks and taken apart into lines. An answer with another number is stale
+and dropped; what the arm says unasked goes to `on_event`, which may raise to end the wait.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import select
+import time
+from collections.abc import Callable
+from typing import Self
+
+import serial
+
+from seads.robot import protocol
+from seads.robot.faults import BufferFull, LineLost, NoAnswer
+from seads.robot.protocol import Event, Full, Noise, Reply
+
+BAUD = 115200
+LONGEST_RUBBISH = 4096
+TICK = 0.02
+"""Seconds after which a wait looks up, to notice that nobody wants its result any more."""
+
+
+class Line:
+    """An open serial line; a fault of the line itself raises `LineLost` ever after."""
+
+    def __init__(
+        self,
+        port: str,
+        on_event: Callable[[Event], None] = lambda event: None,
+        on_tick: Callable[[], None] = lambda: None,
+    ) -> None:
+        try:
+            self._serial = serial.Serial(port, BAUD, timeout=0, exclusive=True)
+        except (serial.SerialException, OSError, ValueError) as error:
+            raise LineLost(_why_not_opened(port, error)) from error
+        self.port, self.on_event, self.on_tick = port, on_event, on_tick
+        self.stale = 0
+        """Answers that came for no request, or too late for theirs."""
+        self.noise: list[str] = []
+        """The last lines that meant nothing; the first of all are the arm's greeting."""
+        self._descriptor = self._serial.fileno()
+        self._poll = select.poll()
+        self._poll.register(self._descriptor, select.POLLIN)
+        self._number = 0
+        self._rest = b""
+        self._lines: list[bytes] = []
+
+    def request(self, command: str, seconds: float) -> Reply:
+        """Send a command and wait for its answer; raises `NoAnswer` after so many seconds.
+
+        The answer may be a refusal. While it waits, `on_tick` is called every 20 ms.
+        """
+        self._number = self._number % protocol.LAST_NUMBER + 1
+        self.write(protocol.encode(self._number, command))
+        end = time.monotonic() + seconds
+        while True:
+            found = self._next(end)
+            if found is None:
+                raise NoAnswer(f"{command}: no answer within {seconds:.2g} s")
+            if isinstance(found, Full):
+                raise BufferFull(f"{command}: the arm's queue was full and dropped it")
+            if isinstance(found, Reply) and found.number == self._number:
+                return found
+            self._stray(found)
+
+    def wait_for(self, kind: type[Event], seconds: float) -> Event | None:
+        """The next event of a kind; None if there is none by then. `on_event` sees the others."""
+        end = time.monotonic() + seconds
+        while (found := self._next(end)) is not None:
+            if isinstance(found, kind):
+                return found
+            self._stray(found)
+        return None
+
+    def write(self, data: bytes) -> None:
+        """Send bytes as they are."""
+        end = time.monotonic() + 1.0
+        while data:
+            try:
+                data = data[os.write(self._descriptor, data) :]
+            except BlockingIOError:
+                if time.monotonic() > end:
+                    raise NoAnswer(f"{self.port}: the arm takes no bytes any more") from None
+                select.select([], [self._descriptor], [], TICK)
+            except OSError as error:
+                raise self._lost(error) from error
+
+    def rest(self, seconds: float) -> None:
+        """Let time pass at the other end."""
+        time.sleep(seconds)
+
+    def drain(self) -> None:
+        """Deal with what has arrived, without waiting."""
+        while (found := self._next(0.0)) is not None:
+            self._stray(found)
+
+    def close(self) -> None:
+        self._serial.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _stray(self, found: protocol.Line) -> None:
+        if isinstance(found, Reply):
+            self.stale += 1
+        elif isinstance(found, Noise):
+            self.noise = [*self.noise[-19:], found.text]
+        elif not isinstance(found, Full):
+            self.on_event(found)
+
+    def _next(self, end: float) -> protocol.Line | None:
+        """The next line, or None once the time is over."""
+        ticked = time.monotonic()
+        while not self._lines:
+            now = time.monotonic()
+            if now - ticked >= TICK:
+                self.on_tick()
+                ticked = now
+            wait = max(min(end - now, TICK), 0.0)
+            if self._poll.poll(wait * 1e3):
+                self._read()
+            elif now >= end:
+                return None
+        return protocol.parse(self._lines.pop(0))
+
+    def _read(self) -> None:
+        try:
+            chunk = os.read(self._descriptor, 4096)
+        except BlockingIOError:
+            return
+        except OSError as error:
+            raise self._lost(error) from error
+        if not chunk:
+            raise self._lost(None)
+        *self._lines, self._rest = (self._rest + chunk).split(b"\n")
+        self._rest = self._rest[-LONGEST_RUBBISH:]
+
+    def _lost(self, error: OSError | None) -> LineLost:
+        why = os.strerror(error.errno) if error is not None and error.errno else "no device"
+        return LineLost(
+            f"{self.port}: the line to the arm is lost ({why}); put the cable in again, see that "
+            "the arm stands still, and start again"
+        )
+
+
+def _why_not_opened(port: str, error: Exception) -> str:
+    code = getattr(error, "errno", None)
+    if code == errno.ENOENT:
+        return f"{port}: no such serial line; is the arm plugged in?"
+    if code == errno.EACCES:
+        return f"{port}: not allowed; add yourself to the group that owns it (often dialout)"
+    if code in (errno.EAGAIN, errno.EBUSY, errno.EWOULDBLOCK) or "lock" in str(error):
+        return f"{port}: another program has it open; `seads robot stop --port {port}` ends that"
+    return f"{port}: cannot be opened as a serial line ({error})"
+
+
+def stop_at_once(port: str) -> None:
+    """Open a line only to stop whatever arm is at its end, whichever firmware it has."""
+    with Line(port) as line:
+        line.write(protocol.STOP_ALWAYS)
+        line.wait_for(protocol.Standstill, 0.2)

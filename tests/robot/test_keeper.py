@@ -1,0 +1,277 @@
+"""The process that holds the line: killed, hanging and interrupted programs, by real signals."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import numpy as np
+import pytest
+from tests.robot.arms import GRACE, LEFT, MIDDLE, RIGHT, Bench, bench
+
+from seads.cli import main
+from seads.errors import SeadsError
+from seads.robot import faults
+from seads.robot.guard import Envelope
+from seads.robot.guarded_arm import GuardedArm, ask_for_stop
+from seads.robot.keeper import main as keep
+from seads.robot.kinematics import Speed
+from seads.robot.protocol import Dialect
+
+PACE = 5.0
+SLOWLY = 2.0
+"""Turns a minute: from LEFT to RIGHT it takes about 3.4 s on this clock."""
+PROGRAM = """
+import sys, numpy
+from seads.robot.guard import Envelope
+from seads.robot.guarded_arm import GuardedArm
+port, left, right = sys.argv[1], [220, 80, 40], [220, -80, 40]
+with GuardedArm(port, Envelope.above(0.0), pace=5.0, deadman=0.3) as arm:
+    arm.send_action(left)
+    print("moving", flush=True)
+    arm.send_action(right, feed=2.0)
+print("done")
+"""
+
+
+@contextmanager
+def guarded(where: Bench, **settings: float) -> Iterator[GuardedArm]:
+    wanted = {"pace": PACE, "grace": GRACE, "deadman": 0.3} | settings
+    with GuardedArm(where.port, Envelope.above(0.0), **wanted) as arm:
+        yield arm
+
+
+def stood_between(where: Bench) -> bool:
+    """Whether the arm stands in the middle of the long way, and not because it got there."""
+    return bool(RIGHT[1] + 5.0 < where.tip()[1] < LEFT[1] - 2.0)
+
+
+def wait_until(condition: object, seconds: float) -> None:
+    end = time.monotonic() + seconds
+    while not condition() and time.monotonic() < end:  # type: ignore[operator]
+        time.sleep(0.01)
+    assert condition()  # type: ignore[operator]
+
+
+@pytest.mark.parametrize(
+    ("sent", "dialect"),
+    [
+        (signal.SIGKILL, Dialect.FW4),
+        (signal.SIGKILL, Dialect.FW3),
+        (signal.SIGSTOP, Dialect.FW4),
+        (signal.SIGINT, Dialect.FW4),
+    ],
+)
+def test_the_arm_stops_when_its_program_dies_hangs_or_is_interrupted(
+    sent: signal.Signals, dialect: Dialect
+) -> None:
+    with bench(dialect, pace=PACE) as where:
+        heeding = ["env", "--default-signal=INT"]
+        program = subprocess.Popen(
+            [*heeding, sys.executable, "-c", PROGRAM, where.port],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        assert program.stdout is not None
+        assert program.stdout.readline() == "moving\n"
+        stops = len(where.told("stop"))
+        time.sleep(0.3)
+        assert where.twin.body.moving
+        program.send_signal(sent)
+        wait_until(lambda: not where.twin.body.moving, 2.0)
+        assert stood_between(where)
+        assert len(where.told("stop")) > stops
+        if sent is signal.SIGSTOP:
+            program.send_signal(signal.SIGCONT)
+        _, complaint = program.communicate(timeout=10)
+        told = {
+            signal.SIGKILL: "",
+            signal.SIGSTOP: "no sign of life",
+            signal.SIGINT: "KeyboardInterrupt",
+        }
+        assert told[sent] in complaint
+        assert program.returncode != 0
+        assert stood_between(where)
+        assert not where.told("steps-lost")
+
+
+@pytest.mark.parametrize("sent", [signal.SIGKILL, signal.SIGTERM])
+def test_if_the_keeper_itself_is_ended_the_arm_is_still_stopped(sent: signal.Signals) -> None:
+    with bench(pace=PACE) as where, guarded(where) as arm:
+        arm.send_action(LEFT)
+        assert arm._process is not None
+        threading.Timer(0.2, os.kill, [arm._process.pid, sent]).start()
+        with pytest.raises(faults.KeeperGone, match="has ended; it was told to stop"):
+            arm.send_action(RIGHT, feed=SLOWLY)
+        assert stood_between(where)
+        assert len(where.told("stop")) >= (3 if sent is signal.SIGTERM else 1)
+        with pytest.raises(SeadsError, match="not connected"):
+            arm.get_observation()
+
+
+def test_a_keeper_that_hangs_is_ended_and_the_arm_stopped() -> None:
+    with bench(pace=PACE) as where, guarded(where, patience=0.5) as arm:
+        arm.send_action(LEFT)
+        assert arm._process is not None
+        os.kill(arm._process.pid, signal.SIGSTOP)
+        begin = time.monotonic()
+        with pytest.raises(faults.KeeperGone, match="has not answered"):
+            arm.get_observation()
+        assert time.monotonic() - begin < 2.0
+
+
+def test_anybody_may_ask_for_a_stop(capsys: pytest.CaptureFixture[str]) -> None:
+    with bench(pace=PACE) as where, guarded(where) as arm:
+        arm.send_action(LEFT)
+        answers: list[np.ndarray | None] = []
+        asked = threading.Timer(0.2, lambda: answers.append(ask_for_stop(where.port)))
+        asked.start()
+        with pytest.raises(faults.Stopped, match="somebody asked"):
+            arm.send_action(RIGHT, feed=SLOWLY)
+        asked.join()
+        assert stood_between(where)
+        np.testing.assert_allclose(answers[0], where.tip(), atol=0.5)
+        with pytest.raises(faults.Stopped):  # and it stays stopped until the program knows
+            arm.send_action(MIDDLE)
+        arm.recover()
+        with pytest.raises(faults.CornerFirst):
+            arm.send_action(MIDDLE)
+        arm.trust()
+        arm.send_action(MIDDLE)
+        assert main(["robot", "stop", "--port", where.port]) == 0  # while it stands, too
+        assert "stopped; the pen is at [2" in capsys.readouterr().out
+        with pytest.raises(faults.Stopped):
+            arm.send_action(LEFT)
+
+
+def test_without_a_program_a_stop_opens_the_line_itself() -> None:
+    with bench() as where:
+        assert ask_for_stop(where.port) is None
+        assert where.told("boot")
+
+
+def test_a_program_that_fails_stops_the_arm_and_may_go_on() -> None:
+    with bench(pace=PACE) as where, guarded(where) as arm:
+        arm.send_action(LEFT)
+
+        def alarm(*_: object) -> None:
+            raise ZeroDivisionError
+
+        before = signal.signal(signal.SIGALRM, alarm)
+        signal.setitimer(signal.ITIMER_REAL, 0.2)
+        try:
+            with pytest.raises(ZeroDivisionError):
+                arm.send_action(RIGHT, feed=SLOWLY)
+        finally:
+            signal.signal(signal.SIGALRM, before)
+        assert stood_between(where)
+        np.testing.assert_allclose(arm.get_observation().position, where.tip(), atol=0.5)
+        arm.send_action(MIDDLE)
+
+
+def test_verbs_faults_and_counts_come_through() -> None:
+    with bench(faults="lost-reply@3,out-of-reach@5,detached@7") as where:
+        with guarded(where, pace=1e9, grace=0.5) as arm:
+            assert arm.version == "V4.9.0"
+            assert arm.dialect is Dialect.FW4
+            sent = arm.send_action([220.004, 0.0, 40.0])
+            np.testing.assert_array_equal(sent, [220.0, 0.0, 40.0])
+            stood = arm.follow([LEFT, RIGHT, MIDDLE])
+            np.testing.assert_allclose(stood, [LEFT, RIGHT, MIDDLE], atol=0.5)
+            assert arm.state()["late"] == 1
+            with pytest.raises(faults.OutOfReach):
+                arm.send_action(LEFT)
+            with pytest.raises(faults.Detached) as raised:
+                arm.follow([RIGHT, LEFT, MIDDLE])
+            assert raised.value.made == 1
+            np.testing.assert_allclose(arm.position, RIGHT, atol=0.5)
+            with pytest.raises(faults.Refused, match="outside the guard"):
+                arm.send_action([220.0, 0.0, -1.0])
+            arm.let_go()
+            np.testing.assert_allclose(arm.hold(), where.tip(), atol=0.5)
+            arm.follow([MIDDLE], feed=0.5)
+        with guarded(where, pace=1e9) as again:  # the line is free again
+            np.testing.assert_allclose(again.stop(), MIDDLE, atol=0.5)
+
+
+HOSTILE = [
+    "not json",
+    '"a string"',
+    "[1, 2]",
+    '{"do": "follow"}',
+    '{"do": "follow", "to": []}',
+    '{"do": "follow", "to": [[220, 0, 40]], "feed": "fast"}',
+    '{"do": "follow", "to": [[220, 0, 40]], "feed": NaN}',
+    '{"do": "follow", "to": [[220, 0, 40]], "feed": 1e9}',
+    '{"do": "follow", "to": [[220, 0, NaN]]}',
+    '{"do": "follow", "to": [[220, 0, 1e999]]}',
+    '{"do": "follow", "to": "G0 X220"}',
+    '{"do": "follow", "to": [[220, 0, -40]]}',
+    '{"do": "connect"}',
+    '{"do": "write", "bytes": "G0 X220 Y0 Z-40 F200"}',
+    '{"do": ["follow"]}',
+]
+
+
+def test_a_hostile_program_has_no_way_around_the_guard() -> None:
+    """Raw bytes on the program's own socket, the only thing that it has: nothing moves."""
+    with bench() as where:
+        ours, theirs = socket.socketpair()
+        heeds = signal.getsignal(signal.SIGINT)
+        keeper = threading.Thread(target=keep_quietly, args=[theirs.detach()])
+        keeper.start()
+        settings = dict(envelope=Envelope.above(0.0).as_json(), pace=1e9, grace=2.0, deadman=5.0)
+        ours.sendall(json.dumps({"port": where.port, **settings}).encode() + b"\n")
+        replies = ours.makefile()
+        assert "ok" in json.loads(replies.readline())
+        for line in HOSTILE:
+            ours.sendall(line.encode() + b"\n")
+            assert "fault" in json.loads(replies.readline()), line
+        assert where.twin.moves == 0
+        ours.sendall(b'{"do": "follow", "to": [[220, 0, 40]]}\n')
+        assert "ok" in json.loads(replies.readline())
+        ours.sendall(b"x" * 70000)
+        keeper.join(5.0)
+        assert not keeper.is_alive()
+        assert signal.getsignal(signal.SIGINT) is heeds
+
+
+def keep_quietly(descriptor: int) -> None:
+    """The keeper in a thread; there it may not touch signals, and need not."""
+    before, signal.signal = signal.signal, lambda *_: None
+    try:
+        keep(descriptor)
+    finally:
+        signal.signal = before
+
+
+def test_what_cannot_be_opened_is_a_sentence() -> None:
+    with (
+        pytest.raises(faults.LineLost, match="is the arm plugged in"),
+        GuardedArm("/dev/nothing", Envelope.above(0.0)),
+    ):
+        pass
+
+
+def test_unknown_firmware_comes_through() -> None:
+    with bench(version="V9.9.9") as where:
+        with pytest.raises(faults.UnknownFirmware, match=r"V9\.9\.9"), guarded(where):
+            pass
+        assert not where.lines("G0")
+
+
+def test_the_keepers_speed_is_the_envelopes() -> None:
+    with bench() as where:
+        envelope = Envelope.above(0.0, Speed(10.0, 200.0))
+        with GuardedArm(where.port, envelope, pace=1e9, grace=GRACE) as arm:
+            arm.send_action(LEFT)
+        assert where.lines("M204A10.00")

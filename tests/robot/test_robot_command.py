@@ -1,0 +1,128 @@
+"""`seads robot` against the twin: sentences for people, JSON for programs."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from tests.robot.arms import GRACE, LEFT, bench
+
+from seads.cli import main
+from seads.robot import faults, kinematics
+from seads.robot.calibration import CORNERS, Calibration
+from seads.robot.guard import Envelope
+from seads.robot.guarded_arm import GuardedArm
+from seads.robot.tablet import Tablet
+
+
+def result(capsys: pytest.CaptureFixture[str], *words: str) -> dict[str, Any]:
+    assert main(["robot", *words, "--json"]) == 0
+    return dict(json.loads(capsys.readouterr().out))
+
+
+def start_twin(folder: Path, *words: str) -> subprocess.Popen[str]:
+    """The twin as a program, at folder/arm."""
+    command = [sys.executable, "-m", *words, "--link", str(folder / "arm")]
+    twin = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    assert twin.stdout is not None
+    assert twin.stdout.readline().startswith("the twin's line: /dev/pts/")
+    return twin
+
+
+def test_from_a_twin_to_a_checked_calibration(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    port, felt, file = str(tmp_path / "arm"), tmp_path / "touches", tmp_path / "tablet.json"
+    log = tmp_path / "log"
+    more = ("--pace", "inf", "--touches", str(felt), "--log", str(log), "--firmware", "fw3")
+    twin = start_twin(tmp_path, "seads.cli", "robot", "twin", *more)
+    try:
+        checked = result(capsys, "check", "--port", port)
+        assert checked["firmware"] == "V3.2.0"
+        assert checked["verdict"] == "not calibrated"
+        words = ["--by", "touches", "--touches", str(felt), "--out", str(file), "--wait", "0"]
+        made = result(capsys, "calibrate", "--port", port, *words)
+        assert len(made["touches"]) == 9
+        assert made["residuals_mm"]["plane"] < 0.5
+        true = Tablet.lying().points(np.array([[0.5, 0.5, 0.0]]))
+        fitted = Calibration.load(file).points(np.array([[0.5, 0.5, 0.0]]))
+        np.testing.assert_allclose(fitted, true, atol=0.5)
+        checked = result(capsys, "check", "--port", port, "--calibration", str(file))
+        assert checked["verdict"] == "ready"
+        assert result(capsys, "stop", "--port", port)["stopped"]
+    finally:
+        twin.send_signal(signal.SIGTERM)
+        assert "touches" in twin.communicate(timeout=5)[0]
+    assert twin.returncode == 0
+    assert not (tmp_path / "arm").is_symlink()
+    kinds = {json.loads(line)["kind"] for line in log.read_text().splitlines()}
+    assert {"boot", "line", "down", "up", "stood"} <= kinds
+
+
+def test_the_twin_alone_is_a_program_too(tmp_path: Path) -> None:
+    twin = start_twin(tmp_path, "seads.robot.twin", "--pace", "inf", "--faults", "cable@1")
+    arm = GuardedArm(str(tmp_path / "arm"), Envelope.above(0.0), grace=GRACE)
+    with arm, pytest.raises(faults.LineLost, match="the line to the arm is lost"):
+        arm.send_action(LEFT)
+    assert twin.wait(5) == 0  # its cable is cut
+
+
+def test_corners_by_hand(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with bench() as where:
+        corners = iter(CORNERS)
+
+        def hand(words: str) -> str:
+            point = where.twin.pen.tablet.points(np.array([[*next(corners), 0.0]]))
+            where.twin.hand(kinematics.inverse(point)[0])
+            return words
+
+        monkeypatch.setattr("builtins.input", hand)
+        made = result(
+            capsys, "calibrate", "--port", where.port, "--out", str(tmp_path / "tablet.json")
+        )
+        assert len(made["touches"]) == 4
+        assert made["residuals_mm"]["map"] < 0.01
+        assert where.twin.moves == 0
+
+
+def wrong_calibration(folder: Path) -> str:
+    (folder / "tablet.json").write_text("{}")
+    return str(folder / "tablet.json")
+
+
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        (["check", "--port", "/dev/nothing"], "is the arm plugged in"),
+        (["stop", "--port", "/dev/nothing"], "is the arm plugged in"),
+        (["calibrate", "--by", "touches"], "needs --touches"),
+        (["calibrate", "--by", "touches", "--touches", "/nothing"], "seads robot twin --touches"),
+        (["check", "--calibration", "/nothing"], "/nothing: No such file"),
+        (["twin", "--faults", "rebot@1"], "did you mean 'reboot'"),
+        (["twin", "--near", "5"], "near=5.0"),
+    ],
+)
+def test_what_is_wrong_is_one_sentence(
+    words: list[str], why: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["robot", *words]) == 2
+    said = capsys.readouterr().err
+    assert why in said
+    assert said.count("\n") == 1
+
+
+def test_an_unknown_firmware_is_refused(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    with bench(version="V7.0.0") as where:
+        assert main(["robot", "check", "--port", where.port]) == 2
+        assert "only versions 3.x and 4.x are known" in capsys.readouterr().err
+        file = wrong_calibration(tmp_path)
+        assert main(["robot", "check", "--port", where.port, "--calibration", file]) == 2
+        assert "version None" in capsys.readouterr().err
