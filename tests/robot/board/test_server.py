@@ -341,7 +341,8 @@ def test_what_cannot_be_served_is_said(wrong: dict[str, object], sentence: str) 
 def test_the_command_says_where_it_is_and_ends_with_ctrl_c() -> None:
     program = "from seads.robot.board.play import run_board; run_board(port=0, size=3, depth=2)"
     process = subprocess.Popen(
-        [sys.executable, "-c", program],
+        # heeding Ctrl-C: a shell's background jobs, and all they start, do not
+        ["env", "--default-signal=INT", sys.executable, "-c", program],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
     assert process.stdout is not None
