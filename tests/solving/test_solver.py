@@ -142,7 +142,7 @@ def test_a_plan_and_a_solution_print_well() -> None:
     assert str(done).splitlines()[0] == "lightsout-cursor, board of solution depth 1"
     assert str(done).splitlines()[-1].startswith("solved with 1 skill, ")
     assert (done.runs[0].after == 0).all()
-    with pytest.raises(SeadsError, match=r"a board of shape \(3,\)"):
+    with pytest.raises(SeadsError, match=r"a board of \(3,\); give text, 25 bits"):
         agent.plan([0, 1, 1])
     with pytest.raises(SeadsError, match="contradict each other"):
         solve(agent, cross, depth=2)
@@ -152,6 +152,9 @@ def test_a_packaged_agent_solves_by_name() -> None:
     agent = load("tileswap-cursor")
     # chips by their numbers, as a list of fields
     found = agent.plan([1, 0, 2, 3, 4, 5, 6, 7, 8])
+    assert agent.plan(np.array([[1, 0, 2], [3, 4, 5], [6, 7, 8]])).skills == found.skills
+    with pytest.raises(SeadsError, match="chip 1 lies on 2 fields"):
+        agent.plan([1, 1, 2, 3, 4, 5, 6, 7, 8])
     assert found.moves == ("swap row 1, column 1 with row 1, column 2",)
     assert solve(agent, depth=2).solved
     assert str(agent).startswith("12 skills on tileswap-cursor, trained for ")

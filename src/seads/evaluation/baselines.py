@@ -85,7 +85,7 @@ def measure_baseline(
     game, drawn = draw_boards(agent.env, depths, per_depth, split, seed)
     goal = game.to_bits(game.goal[None])[0]
     found = []
-    for first in range(0, len(drawn), ROWS):
+    for first in range(0, len(drawn.depths), ROWS):
         part = slice(first, first + ROWS)
         rows = len(drawn.starts[part])
         with closing(make_env(agent.env, rows, mode="task", **agent.env_options)) as env:

@@ -116,7 +116,7 @@ def evaluate(
     agent = open_agent(agent) if isinstance(agent, str | Path) else agent
     wanted = ALL if what == "all" else (what,) if isinstance(what, str) else tuple(what)
     scores = {}
-    for name in wanted:
+    for name in ("skill_maps" if name == "skills" else name for name in wanted):
         missing = obstacle(agent, name)
         if missing is None:
             scores[name] = measure(agent, name, how)

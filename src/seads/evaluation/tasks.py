@@ -223,11 +223,11 @@ def measure_tasks(
     """
     solving = Solving() if solving is None else solving
     game, drawn = draw_boards(agent.env, depths, per_depth, split, seed)
-    tell = None if on_plan is None else lambda plan: on_plan(plan, len(drawn))
+    tell = None if on_plan is None else lambda plan: on_plan(plan, len(drawn.depths))
     solver = Solver(agent, drawn.starts, solving, tell)
-    goals = game.to_bits(np.repeat(game.goal[None], len(drawn), axis=0))
+    goals = game.to_bits(np.repeat(game.goal[None], len(drawn.depths), axis=0))
     executions: list[Execution] = []
-    for first in range(0, len(drawn), ROWS):
+    for first in range(0, len(drawn.depths), ROWS):
         part = slice(first, first + ROWS)
         with closing(agent.make_env(len(drawn.starts[part]))) as env:
             executions += solver.solve(

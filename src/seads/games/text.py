@@ -28,7 +28,10 @@ def read_fields(
     for line in _ROW_BREAK.split(text):
         row: list[int] = []
         for word in _WORD.finditer(line):
-            row += read_word(word.group(), start + word.start() + 1)
+            try:
+                row += read_word(word.group(), start + word.start() + 1)
+            except ValueError as error:
+                raise SeadsError(str(error)) from None
         if row:
             rows.append(row)
         start += len(line) + 1

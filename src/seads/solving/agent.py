@@ -87,16 +87,16 @@ class Agent:
         """The symbolic state of a board; raises SeadsError naming what is wrong with it."""
         if isinstance(board, str):
             return self.boards.read(board)
-        values = np.asarray(board)
-        bits = self.architecture.num_bits
+        values, bits = np.asarray(board), self.architecture.num_bits
         game = self.boards.game if isinstance(self.boards, GameReader) else None
-        if game is not None and values.shape == (game.num_fields,) != (bits,):
-            symbols = game.to_bits(values.astype(np.uint8)[None])
-            game.from_bits(symbols)  # raises where the fields are no board
-            return symbols[0]
-        if values.shape != (bits,) or not np.isin(values, (0, 1)).all():
-            raise SeadsError(f"a board of shape {values.shape}; give text, or {bits} bits")
-        return values.astype(bool)
+        if game is not None and values.shape in (game.shape, (game.num_fields,)):
+            text = ",".join(map(str, values.ravel().tolist()))
+            if values.size != bits:  # the game says what is wrong with its fields
+                return self.boards.read(text)
+        if values.size != bits or not np.isin(values, (0, 1)).all():
+            given = values.shape if values.size != bits else sorted(set(values.ravel().tolist()))
+            raise SeadsError(f"a board of {given}; give text, {bits} bits, or the fields' values")
+        return values.ravel().astype(bool)
 
     def plan(
         self,

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Bool
 
-from seads.planning import Compiled, compile_model, operator_rows
+from seads.planning import compile_model, operator_rows
 from seads.planning.compile import walk
 from seads.solving.agent import Agent
 from seads.solving.boards import Reader
@@ -41,15 +41,9 @@ class SkillOperator:
         return asdict(self)
 
 
-def compile_agent(agent: Agent) -> Compiled:
-    """The agent's forward model as operators, found around the solved board."""
-    network = symbolic_model(agent)
-    return compile_model(network, _around(agent))
-
-
-def list_operators(agent: Agent, compiled: Compiled | None = None) -> list[SkillOperator]:
-    """A row for every skill of the agent."""
-    compiled = compile_agent(agent) if compiled is None else compiled
+def list_operators(agent: Agent) -> list[SkillOperator]:
+    """A row for every skill of the agent; operators are found around the solved board."""
+    compiled = compile_model(symbolic_model(agent), _around(agent))
     states = walk(compiled.model, _around(agent), MOVE_SAMPLES, np.random.default_rng(0))
     found = []
     for row in operator_rows(compiled, agent.boards.bit_name):

@@ -21,9 +21,6 @@ class Tasks:
     seeds: UInt64[np.ndarray, "boards"]
     """Of the manipulator's start poses."""
 
-    def __len__(self) -> int:
-        return len(self.depths)
-
 
 def draw_tasks(game: Game, depths: Sequence[int], per_depth: int, split: Split, seed: int) -> Tasks:
     """`per_depth` boards of each depth.

@@ -7,10 +7,7 @@ import http.client
 import json
 import logging
 import re
-import signal
 import socket
-import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from urllib.parse import urlsplit
@@ -336,26 +333,6 @@ def test_stopping_closes_pages_and_frees_the_port(server: BoardServer) -> None:
 def test_what_cannot_be_served_is_said(wrong: dict[str, object], sentence: str) -> None:
     with pytest.raises(SeadsError, match=sentence):
         BoardServer(**wrong)
-
-
-def test_the_command_says_where_it_is_and_ends_with_ctrl_c() -> None:
-    program = "from seads.robot.board.play import run_board; run_board(port=0, size=3, depth=2)"
-    process = subprocess.Popen(
-        # heeding Ctrl-C: a shell's background jobs, and all they start, do not
-        ["env", "--default-signal=INT", sys.executable, "-c", program],
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-    )  # fmt: skip
-    assert process.stdout is not None
-    found = re.search(r"http://127.0.0.1:(\d+)/", process.stdout.readline())
-    assert found is not None
-    line = http.client.HTTPConnection("127.0.0.1", int(found[1]), timeout=20)
-    line.request("GET", "/")
-    assert line.getresponse().status == 200
-    process.send_signal(signal.SIGINT)
-    said, complained = process.communicate(timeout=20)
-    assert process.returncode == 0
-    assert "0 touches" in said
-    assert complained == ""
 
 
 def test_tracebacks_would_be_noticed(caplog: pytest.LogCaptureFixture) -> None:

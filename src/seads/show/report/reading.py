@@ -28,6 +28,8 @@ def read_run(source: str | Path, results: Path = Path("runs")) -> RunRecord:
         return _read_directory(path)
     from seads.agent.card import find, packaged
 
+    if (path / "eval").is_dir() and path.name in packaged():  # results of a packaged agent
+        source, results = path.name, path.parent
     try:
         home = find(source)
     except SeadsError:
