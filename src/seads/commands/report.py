@@ -34,6 +34,7 @@ def run(options: Options) -> dict[str, Any]:
     from seads.jax_setup import prepare_jax
 
     prepare_jax()
+    from seads.envs.registry import is_own
     from seads.show.report import write_report
 
     runs, files = write_report(options.runs, options.out, options.figures, options.results)
@@ -44,9 +45,9 @@ def run(options: Options) -> dict[str, Any]:
     if options.figures is not None:
         print(f"{options.figures}: {len(files) - 1} files of figures")
     playable = [
-        source
+        record.evaluate_as or source
         for source, record in zip(options.runs, runs, strict=True)
-        if record.has_weights and ":" not in record.env
+        if record.has_weights and not is_own(record.env)
     ]
     print(f"next: seads play {playable[0]}" if playable else "next: seads play")
     return {
