@@ -33,7 +33,7 @@ from against_matmul import Seconds, UpdateShape, against_matmul, ratio, take_tur
 
 from seads.agent import sac
 from seads.agent.arrays import from_arrays, to_arrays
-from seads.agent.batches import draw_episodes, model_batches, sac_batches, score
+from seads.agent.batches import draw_episodes, model_batches, reward_episodes, score
 from seads.agent.learner import update_model, update_sac
 from seads.agent.networks import make_critics, make_policy
 from seads.agent.relabel import relabel
@@ -143,7 +143,8 @@ def epoch_parts(env: str, epochs: int, rounds: int) -> dict[str, Any]:
     def draw() -> Any:
         rng = np.random.default_rng(0)
         drawn = draw_episodes(learner.model, buffer, settings, rng)
-        return model_batches(drawn, settings, rng), sac_batches(drawn, settings, rng)[0]
+        rewarded, _ = reward_episodes(drawn, settings)
+        return model_batches(drawn, settings, rng), rewarded.batches(rng)
 
     for_model, for_sac = draw()
     key, rate = jax.random.key(0), jnp.float32(settings.learning_rate)

@@ -23,13 +23,12 @@ from seads.agent.batches import (
     explained_by_another,
     log_likelihood,
     model_batches,
-    sac_batches,
+    reward_episodes,
     score,
 )
 from seads.agent.buffer import EpisodeBuffer, Episodes
 from seads.agent.learner import Shapes, initial_state, learn, update_model, update_sac
 from seads.agent.networks import SkillPolicy
-from seads.agent.optimisers import ADAM
 from seads.agent.reward import skill_reward
 from seads.agent.rollout import act
 from seads.agent.settings import AgentSettings
@@ -70,7 +69,9 @@ def draw_batches(
     """All that an epoch learns from, scored once."""
     rng = np.random.default_rng(0)
     drawn = draw_episodes(model, buffer, settings, rng)
-    return model_batches(drawn, settings, rng), *sac_batches(drawn, settings, rng)
+    for_model = model_batches(drawn, settings, rng)
+    rewarded, metrics = reward_episodes(drawn, settings)
+    return for_model, rewarded.batches(rng), metrics
 
 
 @pytest.mark.parametrize("n_step", [1, 2, 3, 9])
@@ -148,12 +149,13 @@ def test_likelihood_of_a_label_from_posterior_and_novelty(tiny: Tiny) -> None:
 
 
 def test_surprise_chooses_the_models_episodes(tiny: Tiny) -> None:
-    settings = tiny(surprise=True, model_steps=50, model="linear")
+    like = dict(model_steps=50, model="linear", relabel_model=1.0)
+    settings = tiny(surprise=True, **like)
     model = initial_state(SHAPES, settings, 0).model
     episodes = hand_written([1, 3, 2, 4] * 4, changed=True)
     buffer = filled(episodes)
     batches, *_ = draw_batches(model, buffer, settings)
-    plain, *_ = draw_batches(model, buffer, tiny(model_steps=50, model="linear"))
+    plain, *_ = draw_batches(model, buffer, tiny(surprise=False, **like))
     assert isinstance(model, ForwardModel)
 
     def loss(drawn: ModelBatches) -> float:
@@ -213,7 +215,12 @@ def test_score_computes_each_transition_once_and_right(tiny: Tiny) -> None:
 @pytest.mark.parametrize("decay", [0.0, 0.2])
 def test_scan_is_the_plain_loop(tiny: Tiny, decay: float) -> None:
     settings = tiny(
-        sac_steps=4, model_steps=3, learning_rate=2e-3, alpha_fall=2.0, board_decay=decay
+        sac_steps=4,
+        model_steps=3,
+        learning_rate=2e-3,
+        alpha_fall=2.0,
+        model="network",
+        board_decay=decay,
     )
     state = initial_state(SHAPES, settings, 0)
     buffer = filled(hand_written([1, 3, 2, 4] * 4, changed=True))
@@ -223,12 +230,13 @@ def test_scan_is_the_plain_loop(tiny: Tiny, decay: float) -> None:
     result, _ = update_sac(result, batches, key, rate, settings)
 
     # half the learning rate is left: half of the model's, and a quarter of the entropy weight
-    rate_of_model, alpha = settings.model_learning_rate / 2, settings.alpha / 4
+    alpha = settings.alpha / 4
     model, optimiser, losses = state.model, state.model_optimiser, []
     for i in range(3):
         batch = (for_model.before[i], for_model.skills[i], for_model.after[i])
         loss, gradient = eqx.filter_value_and_grad(lambda m, b=batch: m.loss(*b))(model)
-        model, optimiser = sac.descend(model, gradient, optimiser, ADAM, rate_of_model)
+        adam = model.optimiser(settings)
+        model, optimiser = sac.descend(model, gradient, optimiser, adam, 0.5)
         assert isinstance(model, NetworkForwardModel)
         model = model.forget_board(jnp.float32(decay / 2))
         losses.append(float(loss))
@@ -247,7 +255,7 @@ def test_scan_is_the_plain_loop(tiny: Tiny, decay: float) -> None:
         ours, _ = one_update(ours, transitions, noise[i], rate, alpha, settings.tau)
     average = sac.move_towards(state.average, (ours.policy, model), settings.average_rate)
 
-    expected = learner_module.LearnerState(ours, model, optimiser, average)
+    expected = learner_module.LearnerState(ours, model, optimiser, average, state.scale)
     for got, want, start in zip(*map(jax.tree.leaves, (result, expected, state)), strict=True):
         np.testing.assert_allclose(got, want, rtol=2e-4, atol=2e-6)
         assert got.shape == start.shape
@@ -292,7 +300,9 @@ def test_the_paper_scores_soft_actor_critics_episodes_with_the_updated_model(tin
     episodes = hand_written([1] * 16, changed=True)
     found = {}
     for again in (False, True):
-        settings = tiny(score_again=again, model_learning_rate=0.5, relabel_sac=0.0)
+        settings = tiny(
+            score_again=again, model="network", model_learning_rate=0.5, relabel_sac=0.0
+        )
         state = initial_state(SHAPES, settings, 0)
         buffer, rng = filled(episodes), np.random.default_rng(0)
         updated, metrics = learn(state, buffer, settings, rng, jax.random.key(0), 3e-4)

@@ -11,7 +11,7 @@ import pytest
 
 from seads.agent.settings import PRESETS, AgentSettings, changes, described, from_dict, preset
 from seads.baselines.settings import HACSettings, SACSettings
-from seads.envs.registry import lookup
+from seads.envs.registry import ENVIRONMENTS, lookup
 from seads.errors import SeadsError
 
 
@@ -28,37 +28,40 @@ DEFAULT = dict(
     num_skills=0,
     hidden=(256, 256),
     layer_norm=False,
-    policy_sees_symbol=True,
+    policy_sees_symbol=False,
+    scale_observations=True,
     critics=2,
-    alpha=0.01,
+    alpha=0.1,
     entropy_in_action_units=False,
-    alpha_fall=0.0,
+    entropy_share=0.32,
+    alpha_fall=2.0,
     gamma=0.99,
     n_step=4,
     tau=0.005,
     learning_rate=3e-4,
     learning_rate_end=1e-4,
     sac_steps=32,
+    updates_per_step=0.16,
     sac_batch=128,
-    model="network",
+    model="either",
     model_hidden=(256, 256),
     model_learning_rate=1e-3,
     board_decay=0.0,
-    linear_learning_rate=1.5,
+    linear_learning_rate=0.12,
     model_steps=16,
     model_batch=128,
     second_best=True,
     novelty_bonus=True,
     clip_novelty=True,
-    relabel_model=1.0,
+    relabel_model=0.5,
     skip_explained=True,
-    surprise=False,
+    surprise=True,
     relabel_sac=0.5,
     score_again=False,
     episodes_per_epoch=32,
     recent_episodes=256,
-    buffer_episodes=2048,
-    sampled_episodes=256,
+    buffer_episodes=16384,
+    sampled_episodes=1024,
     balanced_buffer=True,
     shared_sample=True,
     noisy_episodes=0.25,
@@ -67,29 +70,11 @@ DEFAULT = dict(
     average_rate=0.02,
     act_with_average=False,
 )
-CURSOR = dict(alpha=0.1, alpha_fall=2.0, buffer_episodes=8192)
-TILESWAP = dict(
-    model="linear",
-    surprise=True,
-    relabel_model=0.5,
-    policy_sees_symbol=False,
-    buffer_episodes=16384,
-    sampled_episodes=1024,
-)
 
 
-@pytest.mark.parametrize(
-    ("env", "adds"),
-    [
-        ("lightsout-cursor", CURSOR),
-        ("tileswap-cursor", CURSOR | TILESWAP),
-        ("lightsout-reacher", {}),
-        ("tileswap-reacher", TILESWAP),
-        ("lightsout-jaco", {}),
-    ],
-)
-def test_the_default_preset_is_as_it_was(env: str, adds: dict[str, Any]) -> None:
-    assert dataclasses.asdict(preset("default", lookup(env))) == DEFAULT | adds
+@pytest.mark.parametrize("env", [*ENVIRONMENTS, None])
+def test_the_default_preset_is_the_same_everywhere(env: str | None) -> None:
+    assert dataclasses.asdict(preset("default", env and lookup(env))) == DEFAULT
 
 
 # paper S.8; whatever the default preset becomes, these stay
@@ -102,9 +87,13 @@ PAPER = dict(
     critics=2,
     alpha=0.1,
     entropy_in_action_units=True,
+    entropy_share=0.0,
+    alpha_fall=0.0,
+    scale_observations=False,
     gamma=0.99,
     n_step=1,
     sac_steps=16,
+    updates_per_step=0.0,
     sac_batch=128,
     model_steps=4,
     model_batch=32,

@@ -24,9 +24,21 @@ def test_counts_by_hand() -> None:
         moves=np.full(4, -1),
     )
     assert skill_statistics(model, episodes) == [
-        {"skill": 0, "episodes": 3, "steps": 5.0, "success": 0.6},  # (2 + 1) / (3 + 2)
-        {"skill": 1, "episodes": 0, "steps": 9.0, "success": 0.5},  # as slow as the slowest
-        {"skill": 2, "episodes": 1, "steps": 3.0, "success": 0.3333},
+        {
+            "skill": 0,
+            "episodes": 3,
+            "steps": 5.0,
+            "success": 0.6,
+            "own": False,
+        },  # (2 + 1) / (3 + 2)
+        {
+            "skill": 1,
+            "episodes": 0,
+            "steps": 9.0,
+            "success": 0.5,
+            "own": False,
+        },  # as slow as the slowest
+        {"skill": 2, "episodes": 1, "steps": 3.0, "success": 0.3333, "own": False},
     ]
     discriminator = Discriminator(1, 3, (2,), jax.random.key(0))
     assert skill_statistics(discriminator, episodes) == []

@@ -12,6 +12,7 @@ import optax
 import pytest
 
 from seads.agent import sac
+from seads.agent.settings import AgentSettings
 from seads.agent.skill_model import (
     Discriminator,
     ForwardModel,
@@ -115,12 +116,15 @@ def test_a_linear_model_learns_rare_effects_and_extrapolates() -> None:
     before, after = game.to_bits(boards), game.to_bits(game.play(boards, skills))
     model = LinearForwardModel(game.num_bits, game.num_moves, jax.random.key(0))
 
+    optimiser = model.optimiser(AgentSettings())
+    state = optimiser.init(model)
+
     @jax.jit
     def fit(model: LinearForwardModel, rows: jax.Array) -> LinearForwardModel:
         def step(model: LinearForwardModel, rows: jax.Array) -> tuple[LinearForwardModel, None]:
             data = (jnp.asarray(x)[rows] for x in (before, skills, after))
             gradient = jax.grad(lambda m, *batch: m.loss(*batch))(model, *data)
-            return sac.descend(model, gradient, optax.EmptyState(), model.optimiser, 1.5)[0], None
+            return sac.descend(model, gradient, state, optimiser, 1.0)[0], None
 
         return jax.lax.scan(step, model, rows)[0]
 
@@ -155,16 +159,19 @@ def test_a_network_that_forgets_the_board_is_right_far_from_the_boards_it_saw() 
     moves = np.where(rng.random(count) < 0.03, rng.integers(game.num_moves, size=count), skills)
     before, after = game.to_bits(boards), game.to_bits(game.play(boards, moves))
 
+    def adam(model: NetworkForwardModel) -> optax.GradientTransformation:
+        return model.optimiser(AgentSettings())
+
     @jax.jit
     def fit(model: NetworkForwardModel, rows: jax.Array, decay: jax.Array) -> NetworkForwardModel:
         def step(carry: Any, rows: jax.Array) -> tuple[Any, None]:
             model, optimiser = carry
             data = (jnp.asarray(x)[rows] for x in (before, skills, after))
             gradient = jax.grad(lambda m, *batch: m.loss(*batch))(model, *data)
-            model, optimiser = sac.descend(model, gradient, optimiser, model.optimiser, 1e-3)
+            model, optimiser = sac.descend(model, gradient, optimiser, adam(model), 1.0)
             return (model.forget_board(decay), optimiser), None
 
-        return jax.lax.scan(step, (model, model.optimiser.init(model)), rows)[0][0]
+        return jax.lax.scan(step, (model, adam(model).init(model)), rows)[0][0]
 
     def right(decay: float) -> float:
         """How often the fitted model is, ten presses from the goal."""

@@ -115,10 +115,41 @@ def model_batches(drawn: Drawn, settings: AgentSettings, rng: np.random.Generato
     return ModelBatches(episodes.before[chosen], skills[pick], episodes.after[chosen])
 
 
-def sac_batches(
-    drawn: Drawn, settings: AgentSettings, rng: np.random.Generator
-) -> tuple[SACBatches, dict[str, float]]:
-    """Batches for policy and critics, of all transitions alike, and metrics of the episodes."""
+@dataclass(frozen=True)
+class Rewarded:
+    """The episodes of an epoch that policy and critics learn from, relabelled and rewarded."""
+
+    episodes: Episodes
+    index: Int[np.ndarray, "s"]
+    """Which of them; what follows is of these."""
+    skills: Int[np.ndarray, "s"]
+    rewards: Float[np.ndarray, "s"]
+    settings: AgentSettings
+
+    def batches(self, rng: np.random.Generator) -> SACBatches:
+        """A round of batches, of all transitions alike."""
+        episodes, settings = self.episodes, self.settings
+        lengths = episodes.lengths[self.index]
+        pick, step = draw_transitions(lengths, (settings.sac_steps, settings.sac_batch), rng)
+        left = lengths[pick] - step
+        ahead = np.minimum(left, settings.n_step)
+        ended = ahead == left
+        # the reward comes with the last step: seen from here it is discounted by the steps between
+        returns = np.where(ended, settings.gamma ** (ahead - 1) * self.rewards[pick], 0.0)
+        discounts = np.where(ended, 0.0, settings.gamma**ahead)
+        chosen = self.index[pick]
+        return SACBatches(
+            episodes.observations[chosen, step],
+            episodes.observations[chosen, step + ahead],
+            episodes.actions[chosen, step],
+            returns.astype(np.float32),
+            discounts.astype(np.float32),
+            self.skills[pick],
+        )
+
+
+def reward_episodes(drawn: Drawn, settings: AgentSettings) -> tuple[Rewarded, dict[str, float]]:
+    """What policy and critics learn from, and metrics of the episodes."""
     episodes, index = drawn.episodes, drawn.for_sac
     posterior, novelty = drawn.posterior[index], drawn.novelty[index]
     changed = episodes.changed
@@ -132,26 +163,9 @@ def sac_batches(
         novelty_bonus=settings.novelty_bonus,
         clip_novelty=settings.clip_novelty,
     )
-    lengths = episodes.lengths[index]
-    pick, step = draw_transitions(lengths, (settings.sac_steps, settings.sac_batch), rng)
-    left = lengths[pick] - step
-    ahead = np.minimum(left, settings.n_step)
-    ended = ahead == left
-    # the reward comes with the last step: seen from here it is discounted by the steps between
-    returns = np.where(ended, settings.gamma ** (ahead - 1) * rewards[pick], 0.0)
-    discounts = np.where(ended, 0.0, settings.gamma**ahead)
-    chosen = index[pick]
-    batches = SACBatches(
-        episodes.observations[chosen, step],
-        episodes.observations[chosen, step + ahead],
-        episodes.actions[chosen, step],
-        returns.astype(np.float32),
-        discounts.astype(np.float32),
-        skills[pick],
-    )
     recent = slice(0, drawn.newest)
     as_meant = drawn.posterior[recent].argmax(1) == episodes.skills[recent]
-    return batches, {
+    return Rewarded(episodes, index, skills, rewards, settings), {
         "reward": float(rewards.mean()),
         "changed": float(changed[recent].mean()),
         "skill_success": float((as_meant & changed[recent]).mean()),

@@ -95,9 +95,9 @@ class EpisodeBuffer:
             chosen.append(fullest.pop())
         return np.concatenate([unused, np.array(chosen, np.int64)])
 
-    def newest(self) -> Int[np.ndarray, "recent"]:
-        """Slots of the newest episodes, oldest first."""
-        used = np.flatnonzero(self.order >= self.added - self.recent)
+    def newest(self, count: int = 0) -> Int[np.ndarray, "recent"]:
+        """Slots of the `recent` newest episodes, or of the `count` newest, oldest first."""
+        used = np.flatnonzero(self.order >= self.added - max(count, self.recent))
         used = used[self.order[used] >= 0]
         return used[np.argsort(self.order[used])]
 

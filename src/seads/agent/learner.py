@@ -9,12 +9,20 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float
+from jaxtyping import Array, Bool, Float, Int
 
 from seads.agent import sac
-from seads.agent.batches import ModelBatches, SACBatches, draw_episodes, model_batches, sac_batches
+from seads.agent.batches import (
+    ModelBatches,
+    SACBatches,
+    draw_episodes,
+    model_batches,
+    reward_episodes,
+)
 from seads.agent.buffer import EpisodeBuffer
+from seads.agent.either_model import EitherForwardModel
 from seads.agent.networks import SkillPolicy, make_critics, make_policy
+from seads.agent.observation_scale import ObservationScale
 from seads.agent.settings import AgentSettings
 from seads.agent.skill_model import Discriminator, ForwardModel, NetworkForwardModel, make_model
 from seads.envs.interface import symbol_columns
@@ -29,6 +37,12 @@ class LearnerState(eqx.Module):
     model_optimiser: Any
     average: tuple[SkillPolicy, ForwardModel | Discriminator]
     """Policy and model averaged over epochs: steadier than they are, and what is shipped."""
+    scale: ObservationScale
+    """What policy and critics see their observations by."""
+
+    def acting(self, average: bool) -> SkillPolicy:
+        """The policy, or its average, for observations as the environment gives them."""
+        return self.scale.folded(self.average[0] if average else self.sac.policy)
 
 
 @dataclass(frozen=True)
@@ -69,9 +83,27 @@ def initial_state(
     return LearnerState(
         sac.make_state(policy, critics),
         model,
-        model.optimiser.init(eqx.filter(model, eqx.is_array)),
+        model.optimiser(settings).init(eqx.filter(model, eqx.is_array)),
         jax.tree.map(jnp.copy, (policy, model)),
+        ObservationScale(shapes.observation_size, symbol[0] if settings.scale_observations else 0),
     )
+
+
+@eqx.filter_jit
+def take_in(
+    state: LearnerState,
+    observations: Float[Array, "episodes steps_plus_1 obs"],
+    lengths: Int[Array, "episodes"],
+    before: Bool[Array, "episodes bits"],
+    after: Bool[Array, "episodes bits"],
+) -> LearnerState:
+    """What new episodes tell before anything is learned from them."""
+    counts = jnp.arange(observations.shape[1]) <= lengths[:, None]
+    scale = state.scale.updated(observations, counts)
+    model = state.model
+    if isinstance(model, EitherForwardModel):
+        model = model.judged(before, after)
+    return eqx.tree_at(lambda s: (s.scale, s.model), state, (scale, model))
 
 
 def learn(
@@ -81,21 +113,28 @@ def learn(
     rng: np.random.Generator,
     key: Array,
     learning_rate: float,
+    rounds: int = 1,
 ) -> tuple[LearnerState, dict[str, float]]:
     """The updates of an epoch (paper S.8.3): the skill model's, then soft actor-critic's.
 
     The paper samples, relabels and rewards for soft actor-critic with the model just updated
-    (`score_again`); otherwise one pass of the model before its update serves both.
+    (`score_again`); otherwise one pass of the model before its update serves both. Policy and
+    critics make `rounds` of `settings.sac_steps` updates each.
     """
     rate = jnp.float32(learning_rate)
     drawn = draw_episodes(state.model, buffer, settings, rng)
     state, model_loss = update_model(state, model_batches(drawn, settings, rng), rate, settings)
     if settings.score_again:
         drawn = drawn.scored_by(state.model)
-    batches, metrics = sac_batches(drawn, settings, rng)
-    state, losses = update_sac(state, batches, key, rate, settings)
-    losses["model_loss"] = model_loss
-    return state, metrics | {name: float(losses[name]) for name in sorted(losses)}
+    rewarded, metrics = reward_episodes(drawn, settings)
+    metrics["model_loss"] = float(model_loss)
+    if isinstance(state.model, EitherForwardModel):
+        metrics["network_lead"] = float(state.model.lead)
+    for i in range(rounds):
+        k_round = jax.random.fold_in(key, i)
+        state, losses = update_sac(state, rewarded.batches(rng), k_round, rate, settings)
+        metrics |= {name: float(losses[name]) for name in sorted(losses)}
+    return state, metrics
 
 
 @eqx.filter_jit
@@ -111,18 +150,18 @@ def update_model(
     fallen in proportion.
     """
     share = learning_rate / settings.learning_rate
-    model_rate = share * settings.rate_of_model
+    optimiser_of = state.model.optimiser(settings)
 
     def step(carry: Any, batch: ModelBatches) -> tuple[Any, Any]:
         model, optimiser = carry
         loss, gradient = eqx.filter_value_and_grad(lambda m: m.loss(*batch))(model)
-        model, optimiser = sac.descend(model, gradient, optimiser, model.optimiser, model_rate)
-        if settings.board_decay and isinstance(model, NetworkForwardModel):
+        model, optimiser = sac.descend(model, gradient, optimiser, optimiser_of, share)
+        if settings.board_decay and isinstance(model, NetworkForwardModel | EitherForwardModel):
             model = model.forget_board(share * settings.board_decay)
         return (model, optimiser), loss
 
     (model, optimiser), losses = sac.scan(step, (state.model, state.model_optimiser), batches)
-    return LearnerState(state.sac, model, optimiser, state.average), losses.mean()
+    return LearnerState(state.sac, model, optimiser, state.average, state.scale), losses.mean()
 
 
 @eqx.filter_jit
@@ -141,16 +180,16 @@ def update_sac(
     alpha = share**settings.alpha_fall * settings.alpha
     onehot = jax.nn.one_hot(batches.skills, state.model.num_skills)
     transitions = sac.Transitions(
-        jnp.concatenate([batches.observations, onehot], -1),
+        jnp.concatenate([state.scale(batches.observations), onehot], -1),
         batches.actions,
         batches.rewards,
-        jnp.concatenate([batches.next_observations, onehot], -1),
+        jnp.concatenate([state.scale(batches.next_observations), onehot], -1),
         batches.discounts,
     )
     learned, metrics = sac.updates(state.sac, transitions, key, learning_rate, alpha, settings.tau)
     now = (learned.policy, state.model)
     average = sac.move_towards(state.average, now, settings.average_rate)
-    return LearnerState(learned, state.model, state.model_optimiser, average), metrics
+    return LearnerState(learned, state.model, state.model_optimiser, average, state.scale), metrics
 
 
 def epoch_key(seed: int, purpose: Purpose, epoch: int) -> Array:

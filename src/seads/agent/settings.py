@@ -6,6 +6,7 @@ import ast
 import dataclasses
 import inspect
 import itertools
+import math
 import textwrap
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -14,10 +15,11 @@ from typing import Any
 
 from seads import errors
 from seads.agent.skill_model import WITHOUT_XOR
+from seads.envs.interface import EnvSpec
 from seads.envs.registry import Environment
 from seads.errors import SeadsError, unknown
 
-MODELS = {"seads": ("network", "linear"), "vic": ("network", WITHOUT_XOR)}
+MODELS = {"seads": ("network", "linear", "either"), "vic": ("network", WITHOUT_XOR)}
 """Kinds of skill models, by algorithm."""
 
 
@@ -28,7 +30,7 @@ class AgentSettings:
     algorithm: str = "seads"
     """seads learns a symbolic forward model; vic a skill discriminator in its place."""
     num_skills: int = 0
-    """K; 0 takes the number of moves of the environment's game."""
+    """K; 0 takes the game's number of moves, or two for each bit where that is not known."""
 
     hidden: tuple[int, ...] = (512, 512)
     """Hidden layers of policy and critics."""
@@ -36,12 +38,16 @@ class AgentSettings:
     """Normalise the hidden layers of the critics."""
     policy_sees_symbol: bool = True
     """False hides the symbolic state from the policy, not from the critics."""
+    scale_observations: bool = False
+    """Scale observations by the statistics of all that was collected."""
     critics: int = 2
     """How many critics; the smallest value counts."""
     alpha: float = 0.1
     """Entropy weight of soft actor-critic."""
     entropy_in_action_units: bool = True
     """Measure the policy's density in the environment's action units, not in [-1, 1]."""
+    entropy_share: float = 0.0
+    """alpha becomes this share of 2 log K over the entropy of a skill of random actions; 0: not."""
     alpha_fall: float = 0.0
     """The entropy weight falls with this power of the learning rate; 0: not at all."""
     gamma: float = 0.99
@@ -56,19 +62,21 @@ class AgentSettings:
     """The rate at the end of the run; falls linearly over the last half."""
     sac_steps: int = 16
     """Updates of policy and critics an epoch."""
+    updates_per_step: float = 0.0
+    """Updates for each environment step, in rounds of sac_steps, and a round an epoch at least."""
     sac_batch: int = 128
     """Transitions an update."""
 
     model: str = "network"
-    """seads: network, or linear for unseen boards; vic: network, or network-without-xor."""
+    """seads: network, linear, or either (the better); vic: network, or network-without-xor."""
     model_hidden: tuple[int, ...] = (256, 256)
     """Hidden layers of the skill model, if it is a network."""
     model_learning_rate: float = 1e-3
     """Adam's rate for a skill model that is a network."""
     board_decay: float = 0.0
     """Share of a network's weights on the board that each update forgets; 0.03 on large boards."""
-    linear_learning_rate: float = 1.5
-    """Rate of gradient descent for a linear forward model."""
+    linear_learning_rate: float = 0.12
+    """Rate of gradient descent for a linear forward model, times the number of skills."""
     model_steps: int = 4
     """Updates of the skill model an epoch."""
     model_batch: int = 32
@@ -145,7 +153,9 @@ class AgentSettings:
             "1 or more",
         )
         require_all(
-            "sampled_episodes alpha alpha_fall noise_scale", lambda value: value >= 0, "0 or more"
+            "sampled_episodes alpha entropy_share alpha_fall updates_per_step noise_scale",
+            lambda value: value >= 0,
+            "0 or more",
         )
         require_all(
             "learning_rate learning_rate_end model_learning_rate linear_learning_rate",
@@ -160,7 +170,7 @@ class AgentSettings:
         require_all("tau average_rate", lambda value: 0 < value <= 1, "above 0, up to 1")
         require(0 <= self.board_decay < 1, "board_decay", "0 or more, below 1")
         require(
-            not self.board_decay or (not vic and self.model == "network"),
+            not self.board_decay or (not vic and self.model != "linear"),
             "board_decay",
             "0 without a forward model that is a network",
         )
@@ -180,11 +190,17 @@ class AgentSettings:
             "False with algorithm='vic', whose discriminator knows no novelty",
         )
 
-    @property
-    def rate_of_model(self) -> float:
-        """The learning rate that fits the kind of skill model."""
-        linear = self.model == "linear"
-        return self.linear_learning_rate if linear else self.model_learning_rate
+    def for_environment(self, spec: EnvSpec, num_skills: int) -> AgentSettings:
+        """With the entropy weight that `entropy_share` means in an environment.
+
+        A skill of random actions earns alpha times its entropy, at most log 2 an action and step;
+        one that works 2 log K. What counts is how these compare.
+        """
+        if not self.entropy_share:
+            return self
+        random = spec.step_limit * spec.action_size * math.log(2)
+        alpha = self.entropy_share * 2 * math.log(num_skills) / random
+        return dataclasses.replace(self, alpha=alpha)
 
     @property
     def warmup_episodes(self) -> int:
@@ -207,6 +223,16 @@ DEFAULT: dict[str, Any] = dict(
     shared_sample=True,
     noisy_episodes=0.25,
     average_rate=0.02,
+    model="either",
+    surprise=True,
+    relabel_model=0.5,
+    policy_sees_symbol=False,
+    scale_observations=True,
+    entropy_share=0.32,
+    alpha_fall=2.0,
+    updates_per_step=0.16,
+    buffer_episodes=16384,
+    sampled_episodes=1024,
 )
 """Where the preset default leaves the paper, whatever the manipulator and the game."""
 
@@ -242,16 +268,14 @@ def preset(
 ) -> AgentSettings:
     """The settings of a named preset for a row of the table of environments.
 
-    The paper's entropy weight is the manipulator's under every preset; what else a manipulator or
-    a game is given only the preset default adds.
+    The preset default is the same everywhere. The others have the paper's entropy weight, which
+    is the manipulator's (S.8.4).
     """
     if name not in PRESETS:
         raise unknown("preset", name, PRESETS)
     values = dict(PRESETS[name])
-    if row is not None:
+    if row is not None and name != "default":
         values["alpha"] = row.manipulator_row.entropy_weight
-        if name == "default":
-            values |= {**row.manipulator_row.tuned, **row.game_tuned}
     if name == "more-skills":
         if num_moves is None:
             raise SeadsError("preset 'more-skills' needs an environment whose moves are known")

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from seads.agent.buffer import Episodes
+from seads.agent.effects import own_effects
 from seads.agent.skill_model import Discriminator, ForwardModel
 
 
@@ -18,8 +19,9 @@ def skill_statistics(
     A skill succeeds where it does what the forward model says most likely; the probability
     is (successes + 1) / (episodes + 2), so that it is never 0 or 1. A skill without episodes
     is as slow as the slowest. Exploration noise is in the episodes, so all skills look a
-    little worse than they are; what counts is how they compare. The ground truth is not
-    looked at. VIC's discriminator says nothing about effects: the list is empty.
+    little worse than they are; what counts is how they compare. `own` says whether the skill has
+    an effect of its own (see `seads.agent.effects`). The ground truth is not looked at. VIC's
+    discriminator says nothing about effects: the list is empty.
     """
     if not isinstance(model, ForwardModel):
         return []
@@ -32,12 +34,14 @@ def skill_statistics(
     slowest = float(episodes.lengths.max(initial=1))
     steps = np.where(tried > 0, total / np.maximum(tried, 1), slowest)
     success = (worked + 1) / (tried + 2)
+    own = own_effects(model, episodes.before, success)
     return [
         {
             "skill": skill,
             "episodes": int(tried[skill]),
             "steps": round(float(steps[skill]), 4),
             "success": round(float(success[skill]), 4),
+            "own": bool(own[skill]),
         }
         for skill in range(count)
     ]

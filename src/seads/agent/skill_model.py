@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import ClassVar
+from typing import TYPE_CHECKING
 
 import equinox as eqx
 import jax
@@ -12,7 +12,10 @@ import optax
 from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
 
 from seads.agent.networks import MLP
-from seads.agent.optimisers import ADAM, MULTIPLICATIVE
+from seads.agent.optimisers import ADAM, multiplicative
+
+if TYPE_CHECKING:
+    from seads.agent.settings import AgentSettings
 
 WITHOUT_XOR = "network-without-xor"
 """The kind of VIC's discriminator that is not shown which bits changed."""
@@ -25,7 +28,10 @@ class ForwardModel(eqx.Module):
     """
 
     num_skills: eqx.AbstractVar[int]
-    optimiser: eqx.AbstractClassVar[optax.GradientTransformation]
+
+    @abstractmethod
+    def optimiser(self, settings: AgentSettings) -> optax.GradientTransformation:
+        """What makes steps of gradients, at the rate that fits the kind of model."""
 
     @abstractmethod
     def flip_logits(
@@ -69,7 +75,6 @@ class NetworkForwardModel(ForwardModel):
 
     mlp: MLP
     num_skills: int = eqx.field(static=True)
-    optimiser: ClassVar[optax.GradientTransformation] = ADAM
 
     def __init__(self, num_bits: int, num_skills: int, hidden: tuple[int, ...], key: PRNGKeyArray):
         self.mlp = MLP((num_bits + num_skills, *hidden, num_bits), key)
@@ -98,6 +103,10 @@ class NetworkForwardModel(ForwardModel):
             x = jax.nn.relu(layer(x))
         return rest[-1](x).reshape(before.shape[0], self.num_skills, num_bits)
 
+    def optimiser(self, settings: AgentSettings) -> optax.GradientTransformation:
+        """Adam."""
+        return optax.chain(ADAM, optax.scale(settings.model_learning_rate))
+
     def forget_board(self, share: Float[Array, ""]) -> NetworkForwardModel:
         """The model with its weights on the board this share smaller.
 
@@ -114,41 +123,66 @@ class LinearForwardModel(ForwardModel):
     """A sparse linear map of the board for each skill, which extrapolates to boards never seen.
 
     A bit's logit is bias + sum of the weights of the bits that are set: enough where single bits
-    decide what a skill flips, as in both games. The weights are u^2 - v^2 with small factors
-    at the start, so that learning keeps those of idle bits near zero.
+    decide what a skill flips, or none, as in both games. The weights are u^2 - v^2 with small
+    factors at the start, so that learning keeps those of idle bits near zero.
+
+    A model that learns has one bit more, which is always set: what a skill flips on every board
+    must grow from as little as what it flips on some, or the first would be taken for the second.
     """
 
-    grow: Float[Array, "bits skill_bits"]
-    shrink: Float[Array, "bits skill_bits"]
+    grow: Float[Array, "inputs skill_bits"]
+    shrink: Float[Array, "inputs skill_bits"]
     bias: Float[Array, "skills bits"]
     num_skills: int = eqx.field(static=True)
-    optimiser: ClassVar[optax.GradientTransformation] = MULTIPLICATIVE
 
-    def __init__(self, num_bits: int, num_skills: int, key: PRNGKeyArray):
-        self.grow = jnp.full((num_bits, num_skills * num_bits), 0.02)
+    def __init__(self, num_bits: int, num_skills: int, key: PRNGKeyArray, learns: bool = True):
+        self.grow = jnp.full((num_bits + learns, num_skills * num_bits), 0.02, jnp.float32)
         self.shrink = self.grow
         # skills must differ from the start, and flips be rare
         self.bias = 0.1 * jax.random.normal(key, (num_skills, num_bits)) - 2.0
         self.num_skills = num_skills
 
     @property
-    def weights(self) -> Float[Array, "bits skill_bits"]:
+    def weights(self) -> Float[Array, "inputs skills bits"]:
         """What each bit that is set adds to the logits."""
-        return self.grow**2 - self.shrink**2
+        weights = self.grow**2 - self.shrink**2
+        return weights.reshape(-1, *self.bias.shape)
 
     def flip_logits(
         self, before: Bool[Array, "batch bits"], skills: Int[Array, "batch"]
     ) -> Float[Array, "batch bits"]:
         """Logits of the probability that each bit of z_0 toggles."""
-        logits = self.all_flip_logits(before)
-        return jnp.take_along_axis(logits, skills[:, None, None], 1)[:, 0]
+        # a product with the weights of each row's skill: of all skills it would be K times as much
+        weights = self.weights.swapaxes(0, 1)[skills]
+        return jnp.einsum("bi,bij->bj", self._inputs(before), weights) + self.bias[skills]
 
     def all_flip_logits(
         self, before: Bool[Array, "batch bits"]
     ) -> Float[Array, "batch skills bits"]:
         """`flip_logits` for every skill, in one product."""
-        logits = before.astype(jnp.float32) @ self.weights
-        return logits.reshape(-1, *self.bias.shape) + self.bias
+        return jnp.tensordot(self._inputs(before), self.weights, 1) + self.bias
+
+    def _inputs(self, before: Bool[Array, "batch bits"]) -> Float[Array, "batch inputs"]:
+        """The board's bits, and the one that is always set if there is one."""
+        always = jnp.ones((before.shape[0], len(self.grow) - before.shape[1]))
+        return jnp.concatenate([before, always], 1)
+
+    @property
+    def learned(self) -> LinearForwardModel:
+        """The same map without the bit that is always set."""
+        plain = LinearForwardModel(self.bias.shape[1], self.num_skills, jax.random.key(0), False)
+        size = len(plain.grow)
+        arrays = (self.grow[:size], self.shrink[:size], self.bias + self.weights[size:].sum(0))
+        return eqx.tree_at(lambda model: (model.grow, model.shrink, model.bias), plain, arrays)
+
+    def optimiser(self, settings: AgentSettings) -> optax.GradientTransformation:
+        """Gradient descent that multiplies weights up and down, and cannot turn a bias positive.
+
+        A skill has its share of a batch only, so the rate is times the number of skills.
+        """
+        rate = settings.linear_learning_rate * self.num_skills
+        bounded = optax.stateless(lambda change, model: jax.tree.map(multiplicative, change, model))
+        return optax.chain(optax.scale(rate), bounded)
 
 
 class Discriminator(eqx.Module):
@@ -160,7 +194,6 @@ class Discriminator(eqx.Module):
     mlp: MLP
     num_skills: int = eqx.field(static=True)
     xor: bool = eqx.field(static=True)
-    optimiser: ClassVar[optax.GradientTransformation] = ADAM
 
     def __init__(
         self,
@@ -191,6 +224,10 @@ class Discriminator(eqx.Module):
         posterior, _ = self.evidence(before, after)
         return -jnp.take_along_axis(posterior, skills[:, None], 1).mean()
 
+    def optimiser(self, settings: AgentSettings) -> optax.GradientTransformation:
+        """Adam."""
+        return optax.chain(ADAM, optax.scale(settings.model_learning_rate))
+
 
 def make_model(
     algorithm: str,
@@ -199,10 +236,15 @@ def make_model(
     num_skills: int,
     hidden: tuple[int, ...],
     key: PRNGKeyArray,
+    learns: bool = True,
 ) -> ForwardModel | Discriminator:
     """A fresh skill model of a kind that `settings.MODELS` lists for the algorithm."""
     if algorithm == "vic":
         return Discriminator(num_bits, num_skills, hidden, key, xor=kind != WITHOUT_XOR)
+    if kind == "either":
+        from seads.agent.either_model import EitherForwardModel
+
+        return EitherForwardModel(num_bits, num_skills, hidden, key)
     if kind == "linear":
-        return LinearForwardModel(num_bits, num_skills, key)
+        return LinearForwardModel(num_bits, num_skills, key, learns)
     return NetworkForwardModel(num_bits, num_skills, hidden, key)

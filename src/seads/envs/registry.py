@@ -21,7 +21,7 @@ from seads.games.checks import check_options
 from seads.games.game import Game, Split
 
 _CURSOR_SCHEDULE = dict(env_steps=99_500, checkpoint_every=100, coverage_every=10_000)
-_ARM_SCHEDULE = dict(env_steps=998_000, checkpoint_every=200, coverage_every=100_000)
+_ARM_SCHEDULE = dict(env_steps=998_000, checkpoint_every=200, coverage_every=25_000)
 _CURSOR_BASELINES = {
     "sac": dict(env_steps=500_000, log_every=250, checkpoint_every=2_500),
     "hac": dict(env_steps=500_000, log_every=5, checkpoint_every=50),
@@ -45,7 +45,7 @@ class ManipulatorRow:
     action_size: int
     step_limit: int
     entropy_weight: float = 0.1
-    """Entropy weight of soft actor-critic (paper S.8.4)."""
+    """The paper's entropy weight of soft actor-critic (S.8.4), for its presets and baselines."""
     schedule: dict[str, int] = field(default_factory=lambda: dict(_CURSOR_SCHEDULE))
     """How long a run lasts by default, and how often it saves and measures its coverage.
 
@@ -57,8 +57,6 @@ class ManipulatorRow:
     """The same for each baseline, whose epochs are of another size: 8 steps, or 16 boards."""
     paper_options: dict[str, Any] = field(default_factory=dict)
     """The options with which it is the paper's own."""
-    tuned: dict[str, Any] = field(default_factory=dict)
-    """Settings that the default preset adds for it."""
 
     def load(self) -> Callable[..., Manipulator]:
         """Its class, imported."""
@@ -91,11 +89,6 @@ class Environment:
         """The manipulator's row."""
         return MANIPULATORS[self.manipulator]
 
-    @property
-    def game_tuned(self) -> dict[str, Any]:
-        """Settings that the default preset adds for the game."""
-        return GAMES_TUNED.get(self.game, {})
-
 
 MANIPULATORS: dict[str, ManipulatorRow] = {
     "cursor": ManipulatorRow(
@@ -104,7 +97,6 @@ MANIPULATORS: dict[str, ManipulatorRow] = {
         action_size=3,
         step_limit=10,
         paper_options={"observation": "raw"},
-        tuned=dict(alpha_fall=2.0, buffer_episodes=8192),
     ),
     "reacher": ManipulatorRow(
         "seads.envs.reacher:Reacher",
@@ -128,19 +120,6 @@ MANIPULATORS: dict[str, ManipulatorRow] = {
     ),
 }
 """Every manipulator by name."""
-
-# The settings that fit a game belong here only until one preset fits all games.
-GAMES_TUNED: dict[str, dict[str, Any]] = {
-    "tileswap": dict(
-        model="linear",
-        surprise=True,
-        relabel_model=0.5,
-        policy_sees_symbol=False,
-        buffer_episodes=16384,
-        sampled_episodes=1024,
-    ),
-}
-"""Settings that the default preset adds for a game."""
 
 
 def _tiles(size: int, spacing: float) -> Environment:

@@ -181,6 +181,7 @@ def load(source: str | Path) -> Agent:
         architecture.num_skills,
         architecture.model_hidden,
         jax.random.key(0),
+        learns=False,
     )
     policy, model = read_weights(directory, (policy, model))
     return Agent(env, env_options, architecture, policy, model, card)

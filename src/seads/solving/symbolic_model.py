@@ -29,21 +29,35 @@ def symbolic_model(agent: Agent) -> SymbolicModel:
             f"the agent has no forward model to plan with: it was trained by "
             f"{agent.architecture.algorithm!r}, which learns none"
         )
-    return LearnedModel(agent.model, agent.architecture.num_bits)
+    return LearnedModel(agent.model, agent.architecture.num_bits, spare_skills(agent))
+
+
+def spare_skills(agent: Agent) -> Bool[np.ndarray, "skills"]:
+    """The skills without an effect of their own, by the agent's card; none if it says nothing."""
+    found = agent.card.get("skills") or []
+    spare = [not skill.get("own", True) for skill in found]
+    return np.array(spare if len(spare) == agent.num_skills else [False] * agent.num_skills)
 
 
 class LearnedModel:
     """The mode of a forward model: a bit flips where its logit is positive.
 
-    Calls are cut into blocks of one size, so that JAX compiles twice at most.
+    Spare skills count as changing nothing, so that no plan uses them. Calls are cut into
+    blocks of one size, so that JAX compiles twice at most.
     """
 
-    def __init__(self, model: ForwardModel, num_bits: int) -> None:
+    def __init__(
+        self,
+        model: ForwardModel,
+        num_bits: int,
+        spare: Bool[np.ndarray, "skills"] | None = None,
+    ) -> None:
         if not all(np.isfinite(leaf).all() for leaf in jax.tree.leaves(model)):
             raise SeadsError("the forward model's weights hold NaN or infinity; train it again")
         self.model = model
         self.num_bits = num_bits
         self.num_skills = model.num_skills
+        self.used = np.ones(model.num_skills, bool) if spare is None else ~spare
 
     def successors(
         self, states: Bool[np.ndarray, "rows bits"]
@@ -53,8 +67,9 @@ class LearnedModel:
         block = max(1, PAIRS // self.num_skills)
         for at in range(0, len(states), block):
             here = states[at : at + block]
-            flips = _all_flips(self.model, _padded(here, block))
-            np.logical_xor(here[:, None], flips[: len(here)], out=after[at : at + block])
+            flips = np.asarray(_all_flips(self.model, _padded(here, block)))[: len(here)]
+            flips = flips & self.used[:, None]
+            np.logical_xor(here[:, None], flips, out=after[at : at + block])
         return after
 
     def successor(
@@ -65,7 +80,8 @@ class LearnedModel:
         for at in range(0, len(states), STATES):
             here = slice(at, at + STATES)
             flips = _flips(self.model, _padded(states[here], STATES), _padded(skills[here], STATES))
-            after[here] ^= np.asarray(flips)[: len(states[here])]
+            used = self.used[skills[here], None]
+            after[here] ^= np.asarray(flips)[: len(states[here])] & used
         return after
 
 

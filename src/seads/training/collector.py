@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import jax
 import numpy as np
 from jaxtyping import Float32
 
@@ -21,17 +22,30 @@ def collect(
     seed: int,
     epoch: int,
 ) -> Episodes:
-    """An epoch's episodes: fresh starts, uniform skills, the policy's noise and more for some."""
-    rows, limit, size = env.num_envs, env.spec.step_limit, env.spec.action_size
-    skills = np.random.default_rng([seed, epoch, Purpose.SKILLS]).integers(num_skills, size=rows)
+    """An epoch's episodes: fresh starts, uniform skills, the policy's noise and more for some.
+
+    The rows go round as often as it takes to have an episode for each skill, on average.
+    """
+    limit, size = env.spec.step_limit, env.spec.action_size
+    rounds = -(-num_skills // env.num_envs)
+    count = rounds * env.num_envs
+    skills = np.random.default_rng([seed, epoch, Purpose.SKILLS]).integers(num_skills, size=count)
     rng = np.random.default_rng([seed, epoch, Purpose.NOISE])
-    noise = rng.standard_normal((limit, rows, size), np.float32)
+    noise = rng.standard_normal((limit, count, size), np.float32)
     disturbance = correlated_noise(
-        rng, (limit, rows, size), settings.noise_scale, settings.noise_correlation
+        rng, (limit, count, size), settings.noise_scale, settings.noise_correlation
     )
-    disturbance *= (rng.random(rows) < settings.noisy_episodes)[None, :, None]
-    observations = env.reset(row_seeds(seed, rows, Purpose.STARTS, epoch))
-    return run_skills(env, policy, observations, skills, num_skills, noise, disturbance)
+    disturbance *= (rng.random(count) < settings.noisy_episodes)[None, :, None]
+    seeds = row_seeds(seed, count, Purpose.STARTS, epoch)
+
+    def go_round(at: slice) -> Episodes:
+        observations = env.reset(seeds[at])
+        return run_skills(
+            env, policy, observations, skills[at], num_skills, noise[:, at], disturbance[:, at]
+        )
+
+    rows = [slice(first, first + env.num_envs) for first in range(0, count, env.num_envs)]
+    return jax.tree.map(lambda *parts: np.concatenate(parts), *map(go_round, rows))
 
 
 def correlated_noise(

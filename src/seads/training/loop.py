@@ -11,13 +11,14 @@ import jax
 import numpy as np
 
 from seads.agent.buffer import EpisodeBuffer, Episodes
-from seads.agent.learner import LearnerState, Shapes, epoch_key, initial_state, learn
+from seads.agent.either_model import EitherForwardModel
+from seads.agent.learner import LearnerState, Shapes, epoch_key, initial_state, learn, take_in
 from seads.agent.networks import action_log_volume
 from seads.agent.settings import AgentSettings
 from seads.agent.skill_costs import skill_statistics
+from seads.agent.skill_model import LinearForwardModel
 from seads.envs import make_env
-from seads.envs.interface import BatchedEnv
-from seads.errors import SeadsError
+from seads.envs.interface import BatchedEnv, EnvSpec
 from seads.evaluation.coverage import run_all_skills
 from seads.solving.agent import Agent, Architecture
 from seads.streams import Purpose
@@ -40,25 +41,30 @@ class Progress:
     """Environment steps at which the coverage is measured again."""
 
 
+def skills_for(spec: EnvSpec) -> int:
+    """How many skills to learn where nobody knows how many moves there are.
+
+    Two for each bit, to switch it on and off; what is too many turns out to be spare.
+    """
+    return min(max(2 * spec.num_bits, 4), 64)
+
+
 class Trainer:
     """Runs epochs; what happens between them (logging, checkpoints) is the caller's affair."""
 
     def __init__(self, config: TrainConfig[AgentSettings]):
-        self.config, settings = config, config.settings
+        settings = config.settings
         self.env = make_env(
             config.env, settings.episodes_per_epoch, split="train", **config.env_options
         )
         spec = self.env.spec
-        num_skills = settings.num_skills or spec.num_moves
-        if num_skills is None or num_skills < 2:
-            self.env.close()
-            raise SeadsError(
-                f"num_skills=0 takes the number of moves of {config.env!r}, which is "
-                f"{num_skills or 'unknown'}; set num_skills to 2 or more"
-            )
+        num_skills = settings.num_skills or spec.num_moves or skills_for(spec)
         self.num_skills: int = num_skills
         self.shapes = Shapes(
             spec.observation_size, spec.action_size, spec.num_bits, self.num_skills
+        )
+        self.config = dataclasses.replace(
+            config, settings=settings.for_environment(spec, num_skills)
         )
         self._coverage_env: BatchedEnv | None = None
         self._collector = ThreadPoolExecutor(1, "collector")
@@ -83,17 +89,24 @@ class Trainer:
         config, settings = self.config, self.config.settings
         epoch = progress.epoch + 1
         upcoming = self._collector.submit(self._collect, progress.learner, epoch)
-        progress.buffer.add(progress.pending)
-        env_steps = progress.env_steps + int(progress.pending.lengths.sum())
-        learner = progress.learner
+        new = progress.pending
+        progress.buffer.add(new)
+        new_steps = int(new.lengths.sum())
+        env_steps = progress.env_steps + new_steps
+        learner = take_in(progress.learner, new.observations, new.lengths, new.before, new.after)
         metrics: dict[str, float] = {}
         if progress.buffer.added >= settings.warmup_episodes:
             rng = np.random.default_rng([config.seed, epoch, Purpose.BATCHES])
             key = epoch_key(config.seed, Purpose.UPDATES, epoch)
             rate = config.learning_rate(env_steps)
-            learner, metrics = learn(learner, progress.buffer, settings, rng, key, rate)
+            rounds = max(1, round(settings.updates_per_step * new_steps / settings.sac_steps))
+            learner, metrics = learn(learner, progress.buffer, settings, rng, key, rate, rounds)
         progress = dataclasses.replace(
-            progress, learner=learner, pending=upcoming.result(), epoch=epoch, env_steps=env_steps
+            progress,
+            learner=learner,
+            pending=upcoming.result(),
+            epoch=epoch,
+            env_steps=env_steps,
         )
         knows_moves = self.env.spec.num_moves is not None
         if knows_moves and config.coverage_every and env_steps >= progress.next_coverage:
@@ -112,7 +125,7 @@ class Trainer:
             )
         runs = run_all_skills(
             self._coverage_env,
-            progress.learner.average[0],
+            progress.learner.acting(average=True),
             self.num_skills,
             self.config.coverage_starts,
             self.config.seed,
@@ -123,17 +136,24 @@ class Trainer:
     def agent(self, progress: Progress, card: dict[str, Any]) -> Agent:
         """What is shipped: the averaged policy and the skill model."""
         settings = self.config.settings
+        policy, model = progress.learner.acting(average=True), progress.learner.average[1]
+        kind = settings.model
+        if isinstance(model, EitherForwardModel):
+            model = model.chosen
+            kind = "linear" if isinstance(model, LinearForwardModel) else "network"
+        elif isinstance(model, LinearForwardModel):
+            model = model.learned
         architecture = Architecture(
             settings.algorithm,
             **dataclasses.asdict(self.shapes),
             hidden=settings.hidden,
             model_hidden=settings.model_hidden,
-            model=settings.model,
+            model=kind,
             policy_sees_symbol=settings.policy_sees_symbol,
         )
-        policy, model = progress.learner.average
         if len(progress.buffer):
-            newest = progress.buffer.stored.pick(progress.buffer.newest())
+            # enough that every skill was tried some ten times
+            newest = progress.buffer.stored.pick(progress.buffer.newest(10 * self.num_skills))
             card = {**card, "skills": skill_statistics(model, newest)}
         return Agent(self.config.env, self.config.env_options, architecture, policy, model, card)
 
@@ -146,5 +166,5 @@ class Trainer:
 
     def _collect(self, learner: LearnerState, epoch: int) -> Episodes:
         settings, seed = self.config.settings, self.config.seed
-        policy = learner.average[0] if settings.act_with_average else learner.sac.policy
+        policy = learner.acting(settings.act_with_average)
         return collect(self.env, policy, settings, self.num_skills, seed, epoch)

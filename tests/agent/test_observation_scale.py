@@ -1,0 +1,46 @@
+"""Observations are scaled by what was collected, and a policy takes the scale along."""
+
+from __future__ import annotations
+
+import jax
+import numpy as np
+
+from seads.agent.networks import make_policy
+from seads.agent.observation_scale import ObservationScale
+
+
+def test_statistics_of_many_parts_are_those_of_the_whole() -> None:
+    rng = np.random.default_rng(0)
+    scale = ObservationScale(5, 3)
+    kept = []
+    for _ in range(4):
+        rows = rng.normal([5.0, -300.0, 0.02, 1.0, 0.5], [2.0, 40.0, 0.01, 9.0, 9.0], (6, 7, 5))
+        rows = rows.astype(np.float32)
+        counts = rng.random((6, 7)) < 0.6
+        kept.append(rows[counts])
+        scale = scale.updated(rows, counts)
+    whole = np.concatenate(kept)
+    np.testing.assert_allclose(scale.mean[:3], whole.mean(0)[:3], rtol=1e-4)
+    np.testing.assert_allclose(scale.deviation[:3], whole.std(0)[:3], rtol=1e-3)
+    # the symbol and the time stay as they are
+    scaled = np.asarray(scale(whole))
+    np.testing.assert_array_equal(scaled[:, 3:], whole[:, 3:])
+    np.testing.assert_allclose(scaled[:, :3].std(0), 1, rtol=1e-2)
+
+
+def test_what_never_changes_is_not_blown_up() -> None:
+    scale = ObservationScale(3, 2).updated(np.full((4, 2, 3), 7.0, np.float32), np.ones((4, 2)) > 0)
+    assert np.abs(np.asarray(scale(np.array([[7.001, 7.0, 1.0]], np.float32)))).max() <= 1.0
+
+
+def test_a_folded_policy_acts_on_plain_observations_as_the_other_on_scaled_ones() -> None:
+    policy = make_policy(5 + 2, 2, (16,), jax.random.key(0), unseen=(3, 4))
+    rng = np.random.default_rng(1)
+    rows = rng.normal([9.0, -3.0, 0.1, 0.5, 0.5], [2.0, 40.0, 0.01, 0.5, 0.3], (8, 3, 5))
+    scale = ObservationScale(5, 3).updated(rows.astype(np.float32), np.ones((8, 3), bool))
+    plain = rows.reshape(-1, 5).astype(np.float32)
+    skills = np.eye(2, dtype=np.float32)[rng.integers(2, size=len(plain))]
+    wanted = policy(np.concatenate([scale(plain), skills], 1))
+    got = scale.folded(policy)(np.concatenate([plain, skills], 1))
+    for one, other in zip(got, wanted, strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-3, atol=1e-3)
