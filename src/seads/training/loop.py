@@ -16,7 +16,6 @@ from seads.agent.networks import action_log_volume
 from seads.agent.settings import AgentSettings
 from seads.agent.skill_costs import skill_statistics
 from seads.envs import make_env
-from seads.envs.interface import BatchedEnv
 from seads.errors import SeadsError
 from seads.evaluation.coverage import run_all_skills
 from seads.solving.agent import Agent, Architecture
@@ -60,7 +59,6 @@ class Trainer:
         self.shapes = Shapes(
             spec.observation_size, spec.action_size, spec.num_bits, self.num_skills
         )
-        self._coverage_env: BatchedEnv | None = None
         self._collector = ThreadPoolExecutor(1, "collector")
 
     def begin(self) -> Progress:
@@ -102,16 +100,12 @@ class Trainer:
         return progress, metrics
 
     def measure_coverage(self, progress: Progress) -> float:
-        """Coverage of the averaged policy on a few training boards (evaluation has test boards)."""
-        if self._coverage_env is None:
-            self._coverage_env = make_env(
-                self.config.env,
-                self.num_skills * min(self.config.coverage_starts, max(1, 256 // self.num_skills)),
-                split="train",
-                **self.config.env_options,
-            )
+        """Coverage of the averaged policy on a few training boards (evaluation has test boards).
+
+        In the rows that collect, which are idle between epochs and reset before the next.
+        """
         runs = run_all_skills(
-            self._coverage_env,
+            self.env,
             progress.learner.average[0],
             self.num_skills,
             self.config.coverage_starts,
@@ -141,8 +135,6 @@ class Trainer:
         """End the collector and the environments."""
         self._collector.shutdown()
         self.env.close()
-        if self._coverage_env is not None:
-            self._coverage_env.close()
 
     def _collect(self, learner: LearnerState, epoch: int) -> Episodes:
         settings, seed = self.config.settings, self.config.seed

@@ -9,7 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from seads.envs.registry import is_own
+from seads.envs.own import is_own
 from seads.jax_setup import prepare_jax
 from seads.solving import Agent, load
 from seads.training.config import TrainConfig, read_config

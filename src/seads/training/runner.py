@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from seads.agent.arrays import from_arrays, to_arrays
+from seads.envs.gymnasium_rows import RowFailed
 from seads.errors import SeadsError
 from seads.training.algorithms import AnyProgress, AnyTrainer, make_trainer
 from seads.training.checkpoint import disk_full, newest_checkpoint, write_checkpoint
@@ -23,7 +24,10 @@ from seads.training.metrics import MetricLog
 from seads.training.provenance import card, write_meta
 
 Report = Callable[[str, dict[str, Any]], None]
-"""Called with an event ('epoch', 'checkpoint', 'warning', 'end') and what there is to say of it."""
+"""Called with an event and what there is to say of it.
+
+Events are 'begin' (the environments are there), 'epoch', 'checkpoint', 'warning' and 'end'.
+"""
 
 
 def quiet(event: str, facts: dict[str, Any]) -> None:
@@ -33,7 +37,8 @@ def quiet(event: str, facts: dict[str, Any]) -> None:
 def start(config: TrainConfig, out: Path, report: Report = quiet, wandb: bool = False) -> str:
     """Train into a new directory; returns how it ended: 'finished' or 'stopped'."""
     check_new(out)
-    with closing(make_trainer(config)) as trainer:
+    with failed_rows_in_words(config, out), closing(make_trainer(config)) as trainer:
+        report("begin", {})
         # collects already: an environment that does not work says so before anything is written
         progress = trainer.begin()
         with full_disk_in_words(out):
@@ -61,7 +66,12 @@ def check_run(out: Path) -> TrainConfig:
 def go_on(out: Path, report: Report = quiet, wandb: bool = False) -> str:
     """Continue a run from its newest good checkpoint, bit for bit as if it had never stopped."""
     config, settings = check_run(out), fingerprint(out)
-    with closing(make_trainer(config)) as trainer, full_disk_in_words(out):
+    with (
+        full_disk_in_words(out),
+        failed_rows_in_words(config, out),
+        closing(make_trainer(config)) as trainer,
+    ):
+        report("begin", {})
         progress = trainer.begin()
 
         def take(arrays: dict[str, np.ndarray], facts: dict[str, Any]) -> AnyProgress:
@@ -179,6 +189,17 @@ def full_disk_in_words(out: Path) -> Iterator[None]:
             f"no space left on the disk of {out}; earlier checkpoints are intact: make room and "
             f"continue with --resume {out}"
         ) from None
+
+
+@contextmanager
+def failed_rows_in_words(config: TrainConfig, out: Path) -> Iterator[None]:
+    """Says whose rows failed, and how to go on once they do not."""
+    try:
+        yield
+    except RowFailed as error:
+        kept = any((out / "checkpoints").glob("step_*"))
+        on = f"; checkpoints are intact: continue with --resume {out}" if kept else ""
+        raise SeadsError(f"environment {config.env!r}: {error}{on}") from error
 
 
 @contextmanager
