@@ -88,7 +88,7 @@ class Trainer:
         if progress.buffer.added >= settings.warmup_episodes:
             rng = np.random.default_rng([config.seed, epoch, Purpose.BATCHES])
             key = epoch_key(config.seed, Purpose.UPDATES, epoch)
-            rate = config.learning_rate(env_steps)
+            rate = config.learning_rate(env_steps, env_steps - progress.env_steps)
             learner, metrics = learn(learner, progress.buffer, settings, rng, key, rate)
         progress = dataclasses.replace(
             progress, learner=learner, pending=upcoming.result(), epoch=epoch, env_steps=env_steps

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import math
 import os
 import signal
@@ -19,7 +18,7 @@ from seads.envs.gymnasium_rows import RowFailed
 from seads.errors import SeadsError
 from seads.training.algorithms import AnyProgress, AnyTrainer, make_trainer
 from seads.training.checkpoint import disk_full, newest_checkpoint, write_checkpoint
-from seads.training.config import TrainConfig, read_config
+from seads.training.config import TrainConfig, fingerprint, read_config
 from seads.training.metrics import MetricLog
 from seads.training.provenance import card, write_meta
 
@@ -65,7 +64,8 @@ def check_run(out: Path) -> TrainConfig:
 
 def go_on(out: Path, report: Report = quiet, wandb: bool = False) -> str:
     """Continue a run from its newest good checkpoint, bit for bit as if it had never stopped."""
-    config, settings = check_run(out), fingerprint(out)
+    config = check_run(out)
+    settings = [*config.earlier_configs, fingerprint(out / "config.json")]
     with (
         full_disk_in_words(out),
         failed_rows_in_words(config, out),
@@ -75,7 +75,7 @@ def go_on(out: Path, report: Report = quiet, wandb: bool = False) -> str:
         progress = trainer.begin()
 
         def take(arrays: dict[str, np.ndarray], facts: dict[str, Any]) -> AnyProgress:
-            if facts.get("config", settings) != settings:
+            if facts.get("config", settings[0]) not in settings:
                 raise SeadsError("it was made with another config.json")
             return from_arrays(progress, arrays)
 
@@ -107,6 +107,7 @@ def _run(
         write_meta(out, config, progress, status, 0.0)
         try:
             while status == "running":
+                before = progress.env_steps
                 progress, metrics = trainer.epoch(progress)
                 require_finite(metrics, progress)
                 finished = progress.env_steps >= config.env_steps
@@ -117,7 +118,9 @@ def _run(
                     "env_steps_per_second": (progress.env_steps - first_steps) / seconds,
                 }
                 counters = {"epoch": progress.epoch, "env_steps": progress.env_steps}
-                if progress.epoch % config.log_every == 0 or finished or "coverage" in metrics:
+                # an extended run has the line with which it once ended
+                ends = any(before < budget <= progress.env_steps for budget in config.budgets)
+                if progress.epoch % config.log_every == 0 or ends or "coverage" in metrics:
                     log.write({**counters, **metrics}, speed)
                 report("epoch", {**counters, **metrics, **speed})
                 if progress.epoch % config.checkpoint_every == 0 or status != "running":
@@ -145,7 +148,7 @@ def save(config: TrainConfig, trainer: AnyTrainer, progress: AnyProgress, out: P
         out / "checkpoints",
         progress.env_steps,
         to_arrays(progress),
-        {"epoch": progress.epoch, "config": fingerprint(out)},
+        {"epoch": progress.epoch, "config": fingerprint(out / "config.json")},
         config.keep_checkpoints,
     )
     save_agents(config, trainer, progress, out, step)
@@ -159,11 +162,6 @@ def save_agents(
     agent = trainer.agent(progress, counters | card(config))
     agent.save(step / "agent")
     agent.save(out / "agent")
-
-
-def fingerprint(out: Path) -> str:
-    """What ties a checkpoint to the settings of its run."""
-    return hashlib.sha256((out / "config.json").read_bytes()).hexdigest()
 
 
 def require_finite(values: dict[str, float], progress: AnyProgress) -> None:
