@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import difflib
+import os
+import traceback
 from collections.abc import Iterable
 
 
@@ -28,3 +30,11 @@ def check_choice(kind: str, given: str, allowed: Iterable[str]) -> None:
     """A name is one of those allowed."""
     if given not in allowed:
         raise unknown(kind, given, allowed)
+
+
+def told(error: BaseException) -> str:
+    """What somebody else's code raised, in a line: kind, words, and the place it came from."""
+    words = " ".join(str(error).split())
+    where = traceback.extract_tb(error.__traceback__)[1:]  # the first is whoever caught it
+    place = f" ({os.path.basename(where[-1].filename)}, line {where[-1].lineno})" if where else ""
+    return f"{type(error).__name__}{': ' if words else ''}{words}{place}"

@@ -13,7 +13,8 @@ from tests.games.small_games import RowOfLights
 import seads.envs
 from seads import streams
 from seads.envs import ENVIRONMENTS, MANIPULATORS, Manipulator, ManipulatorRow, describe
-from seads.envs.registry import gym_id, is_own, lookup
+from seads.envs.own import is_own
+from seads.envs.registry import gym_id, lookup
 from seads.envs.render import Renderer
 from seads.games import GAMES, Game
 

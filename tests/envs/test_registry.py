@@ -124,7 +124,7 @@ def test_a_users_factory_gets_what_it_asks_for(tmp_path: Path) -> None:
     first, second, third = run(code, cwd=tmp_path).strip().splitlines()
     assert first == "3 test blue"
     assert "has no task mode" in second
-    assert "lacks spec, reset, resume, step, symbols; wrap a Gymnasium" in third
+    assert "lacks spec, num_envs, reset, resume, step, symbols, close; wrap a Gymnasium" in third
 
 
 @pytest.mark.parametrize(

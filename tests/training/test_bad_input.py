@@ -17,6 +17,8 @@ from seads.training.config import TrainConfig, read_config
 def in_an_empty_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     place = tmp_path / "place"
     place.mkdir()
+    (tmp_path / "this_is_no_python.py").write_text("1 +")
+    monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.chdir(place)
     return place
 
@@ -50,6 +52,8 @@ def in_an_empty_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ("lightsout-cursor --env-steps 0", "env_steps=0; allowed: 1 or more"),
         ("lightsout-cursor --env-set weather=fine", "has no option 'weather'"),
         ("nowhere:make", "no module 'nowhere' is installed"),
+        ("os:getcwd", "getcwd(num_envs=N) and cannot be: got an unexpected keyword argument"),
+        ("this_is_no_python:make", "cannot be imported: SyntaxError"),
         ("--resume nowhere", "nowhere is no run directory"),
         ("--resume nowhere --seed 1", "seed=1 belongs to a new run"),
         ("--resume nowhere --algo vic", "algo='vic' belongs to a new run"),
@@ -126,6 +130,24 @@ def wrong_later(num_envs):
 
 def number(num_envs):
     return 7
+
+def other_name(count):
+    return make(count)
+
+def broken(num_envs):
+    return make(num_envs // 0)
+
+def twice_as_many(num_envs):
+    return make(2 * num_envs)
+
+def no_env():
+    raise OSError("the camera is unplugged")
+
+def fails_to_make(num_envs):
+    return wrap(no_env, good, num_envs, step_limit=5)
+
+def phi_fails(num_envs):
+    return make(num_envs, lambda x: x["lamp"])
 """
 
 
@@ -149,6 +171,20 @@ TINY = (
         ("not_binary", "phi must return bits (0 and 1), not 0.5"),
         ("wrong_later", "phi must return bits (0 and 1), not 2"),
         ("number", "the factory returned int, which lacks spec"),
+        (
+            "other_name",
+            "other_name(num_envs=N) and cannot be: missing a required argument: 'count'",
+        ),
+        (
+            "broken",
+            "its factory failed: ZeroDivisionError: integer division or modulo by zero (own",
+        ),
+        ("twice_as_many", "the factory made 16 rows where num_envs is 8"),
+        (
+            "fails_to_make",
+            "row 0 could not be made: OSError: the camera is unplugged (own_point.py",
+        ),
+        ("phi_fails", "phi failed: IndexError: only integers"),
         ("nothing", "own_point has no function 'nothing'"),
     ],
 )
@@ -158,6 +194,7 @@ def test_an_own_environment_that_is_wrong(
     assert cli.main(["train", f"own_point:{factory}", *TINY.split(), "--out", "run"]) == 2
     captured = capsys.readouterr()
     assert words in captured.err.splitlines()[-1]
+    assert f"own_point:{factory}" in captured.err.splitlines()[-1]
     assert "Traceback" not in captured.err
     assert not (own / "run").exists()
 
@@ -165,7 +202,7 @@ def test_an_own_environment_that_is_wrong(
 @pytest.mark.parametrize(
     ("factory", "words"),
     [
-        ("make", "how many moves 'own_point:make' has is not known"),
+        ("make", "which is unknown; set num_skills to 2"),
         ("one_move", "which is 1; set num_skills to 2"),
     ],
 )

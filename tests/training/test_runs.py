@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import shutil
+import signal
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -13,7 +15,7 @@ import pytest
 from seads.agent.arrays import from_arrays, to_arrays
 from seads.errors import SeadsError
 from seads.solving import load
-from seads.training import configure
+from seads.training import configure, resume
 from seads.training.config import TrainConfig, read_config
 from seads.training.loop import Trainer
 from seads.training.metrics import read_metrics
@@ -168,8 +170,53 @@ def test_a_nan_that_no_loss_shows_is_not_saved(tiny_run: Make, tmp_path: Path) -
 
 def test_the_learning_rate_falls_over_the_last_half(tiny_run: Make) -> None:
     config = tiny_run(learning_rate=4.0, learning_rate_end=1.0, env_steps=100)
-    rates = [config.learning_rate(steps) for steps in (0, 50, 75, 100, 130)]
+    rates = [config.learning_rate(steps, 5) for steps in (0, 50, 75, 100, 130)]
     assert rates == [4.0, 4.0, 2.5, 1.0, 1.0]
+
+
+def test_each_budget_has_a_schedule_of_its_own(tiny_run: Make) -> None:
+    config = tiny_run(
+        learning_rate=4.0, learning_rate_end=1.0, env_steps=300, earlier_budgets=[100]
+    )
+    rates = [config.learning_rate(steps, 5) for steps in (50, 75, 104, 105, 200, 250, 304, 400)]
+    # the epoch that ends at 104 began within the first budget, as when the run ended with it
+    assert rates == [4.0, 2.5, 1.0, 4.0, 4.0, 2.5, 1.0, 1.0]
+    with pytest.raises(SeadsError, match=r"earlier_budgets=.*ascending, and below env_steps"):
+        tiny_run(env_steps=300, earlier_budgets=[300])
+
+
+def test_more_of_the_same_run(tiny_run: Make, same_run: Compare, tmp_path: Path) -> None:
+    """Beyond a budget that is used up, or not yet, is one and the same; also interrupted."""
+    parts, early = tmp_path / "parts", tmp_path / "early"
+    start(tiny_run(env_steps=400, log_every=5, checkpoint_every=4), parts)
+    shutil.copytree(parts, early)
+    for later in sorted(early.glob("checkpoints/step_*"))[-1:]:
+        shutil.rmtree(later)  # as if killed before its end
+    assert resume(parts, env_steps=900, report=stop_at(9)).status == "stopped"
+    ended = [resume(one, env_steps=900, quiet=True) for one in (parts, early)]
+    assert [run.status for run in ended] == ["finished", "finished"]
+    assert ended[0].env_steps == ended[1].env_steps >= 900
+    same_run(parts, early)
+    config = read_config(parts / "config.json")
+    assert (config.budgets, len(config.earlier_configs)) == ([400, 900], 1)
+    card = json.loads((parts / "agent" / "card.json").read_text())
+    assert card["budgets"] == [400, 900]
+    assert "--env-steps 400 " in f"{card['command']} "
+    assert card["command"].endswith(
+        "&& seads train --resume runs/lightsout-cursor-seed0 --env-steps 900"
+    )
+    with pytest.raises(SeadsError, match="env_steps=500; allowed: more than the budget of 900"):
+        resume(parts, env_steps=500)
+
+
+def stop_at(epoch: int) -> Callable[[str, dict[str, Any]], None]:
+    """A report that asks the run to stop after an epoch."""
+
+    def report(event: str, facts: dict[str, Any]) -> None:
+        if event == "epoch" and facts["epoch"] == epoch:
+            signal.raise_signal(signal.SIGTERM)
+
+    return report
 
 
 def test_a_card_names_the_command_that_makes_the_run() -> None:

@@ -94,7 +94,8 @@ class FlatTrainer:
         )
         for t in range(settings.steps_per_env):
             self._step(progress, noise[t], epoch * settings.steps_per_env + t)
-        progress.env_steps += settings.steps_per_env * self.env.num_envs
+        took = settings.steps_per_env * self.env.num_envs
+        progress.env_steps += took
 
         metrics: dict[str, float] = {}
         due = updates_due(settings.updates, epoch)
@@ -106,7 +107,7 @@ class FlatTrainer:
                 progress.learner,
                 batches_of(drawn, due),
                 key,
-                jnp.float32(config.learning_rate(progress.env_steps)),
+                jnp.float32(config.learning_rate(progress.env_steps, took)),
                 settings.alpha,
                 settings.tau,
             )

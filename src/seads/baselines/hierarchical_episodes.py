@@ -11,7 +11,8 @@ from seads.agent.networks import SkillPolicy
 from seads.agent.rollout import act
 from seads.baselines.policies import SubgoalPolicy, propose
 from seads.envs.interface import BatchedEnv, EnvSpec
-from seads.envs.registry import is_own, lookup
+from seads.envs.own import is_own
+from seads.envs.registry import lookup
 from seads.errors import SeadsError
 
 

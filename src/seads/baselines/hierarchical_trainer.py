@@ -79,12 +79,13 @@ class HierarchicalTrainer:
         progress.low.append(episodes)
         progress.high.append(episodes)
         progress.outcomes.add(episodes.solved)
-        progress.env_steps += int(episodes.lengths.sum())
+        took = int(episodes.lengths.sum())
+        progress.env_steps += took
 
         metrics = _attempts(episodes)
         due = updates_due(self.config.settings.updates, progress.epoch)
         if due and progress.low.ring.added >= self.config.settings.warmup_transitions:
-            metrics |= self._learn(progress, due)
+            metrics |= self._learn(progress, due, took)
         return progress, metrics | progress.outcomes.metrics()
 
     def agent(self, progress: HierarchicalProgress, card: dict[str, Any]) -> BaselineAgent:
@@ -125,10 +126,10 @@ class HierarchicalTrainer:
             self.config.settings.subgoal_tests,
         )
 
-    def _learn(self, progress: HierarchicalProgress, due: int) -> dict[str, float]:
+    def _learn(self, progress: HierarchicalProgress, due: int, took: int) -> dict[str, float]:
         config, settings = self.config, self.config.settings
         rng = np.random.default_rng([config.seed, progress.epoch, Purpose.HAC_BATCHES])
-        rate = jnp.float32(config.learning_rate(progress.env_steps))
+        rate = jnp.float32(config.learning_rate(progress.env_steps, took))
         k_low, k_high = jax.random.split(
             epoch_key(config.seed, Purpose.HAC_UPDATES, progress.epoch)
         )

@@ -143,8 +143,8 @@ class RunConfig(Protocol[Kind]):
     env_steps: int
     """The budget."""
 
-    def learning_rate(self, env_steps: int) -> float:
-        """The rate after so many steps."""
+    def learning_rate(self, env_steps: int, took: int) -> float:
+        """The rate of an epoch that took so many steps and ends after so many."""
         ...
 
 

@@ -34,7 +34,7 @@ def run(options: Options) -> dict[str, Any]:
     from seads.jax_setup import prepare_jax
 
     prepare_jax()
-    from seads.envs.registry import is_own
+    from seads.envs.own import is_own
     from seads.show.report import write_report
 
     runs, files = write_report(options.runs, options.out, options.figures, options.results)

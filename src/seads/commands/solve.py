@@ -46,7 +46,7 @@ class Options:
 
 def run(options: Options) -> dict[str, Any]:
     """Solve one board in the real environment and tell how."""
-    from seads.envs.registry import is_own
+    from seads.envs.own import is_own
     from seads.show.video import Film
     from seads.solving import load, solve
 

@@ -25,11 +25,11 @@ class Options:
     seed: int | None = None
     """One seed makes a run reproducible bit for bit on one machine; 0 by default."""
     env_steps: int | None = None
-    """Budget of environment steps; by default what the environment needs."""
+    """Budget of environment steps; by default what the environment needs. Resumed: a larger one."""
     out: Path | None = None
     """Run directory; runs/ENV-seedN by default."""
     resume: Path | None = None
-    """Continue the run in this directory; takes all settings from there."""
+    """Continue the run in this directory, with its settings; --env-steps N: beyond its budget."""
     set: Annotated[tuple[str, ...], tyro.conf.arg(metavar="NAME=VALUE ...")] = ()
     """Settings of the learner, such as alpha=0.05 hidden=512,512; --settings lists them."""
     env_set: Annotated[tuple[str, ...], tyro.conf.arg(metavar="NAME=VALUE ...")] = ()
@@ -49,7 +49,7 @@ def run(options: Options) -> Any:
 
     if options.resume is not None:
         _refuse_with_resume(options)
-        ended = resume(options.resume, wandb=options.wandb)
+        ended = resume(options.resume, env_steps=options.env_steps, wandb=options.wandb)
     else:
         asked: dict[str, Any] = dict(
             algo=options.algo,
@@ -97,7 +97,7 @@ def _list_settings(env: str, asked: dict[str, Any], as_json: bool) -> list[dict[
 
 def _refuse_with_resume(options: Options) -> None:
     fresh = Options()
-    for name in ("env", "algo", "preset", "seed", "env_steps", "out", "set", "env_set", "settings"):
+    for name in ("env", "algo", "preset", "seed", "out", "set", "env_set", "settings"):
         if getattr(options, name) != getattr(fresh, name):
             raise SeadsError(
                 f"--resume continues {options.resume} with its own settings; "

@@ -11,12 +11,30 @@ from jaxtyping import Bool, Float32, Int
 
 from seads import streams
 from seads.envs.checks import check_actions, check_count, check_rows, check_seeds, check_symbols
-from seads.envs.gymnasium_rows import Act, MakeEnv, Outcome, Reset, Vectorise, make_rows
+from seads.envs.gymnasium_rows import (
+    Act,
+    Look,
+    LoopRows,
+    MakeEnv,
+    Outcome,
+    Reset,
+    RowFailed,
+    Rows,
+    ThreadRows,
+    Vectorise,
+)
 from seads.envs.interface import EnvSpec, Step
-from seads.errors import SeadsError
+from seads.envs.process_rows import ProcessRows
+from seads.errors import SeadsError, check_choice, told
 from seads.games.game import NO_MOVE
 
 Phi = Callable[[Any], Any]
+KINDS: dict[str, Callable[[MakeEnv, int], Rows]] = {
+    "none": LoopRows,
+    "threads": ThreadRows,
+    "processes": ProcessRows,
+}
+"""How rows may be run, by the name that `vectorise` has for it."""
 
 
 class GymBatch:
@@ -51,21 +69,23 @@ class GymBatch:
     ) -> None:
         check_count("num_envs", num_envs)
         self.num_envs = num_envs
+        check_choice("vectorise", vectorise, KINDS)
         self._phi = phi
-        probe = make()
+        self._rows = KINDS[vectorise](make, num_envs)
+        self._closed = False
         try:
-            self._space = probe.observation_space
-            observation, _ = probe.reset(seed=0)
-            bits = _check_bits(phi(observation), num_bits)
-            self.spec = _describe(probe, name, len(bits), step_limit, num_moves)
-        finally:
-            probe.close()
-        self._action_shape = probe.action_space.shape or ()
-        self._action_dtype = probe.action_space.dtype
+            look = self._rows.look
+            bits = self._symbol(look.observation, num_bits)
+            self.spec = _describe(look, name, len(bits), step_limit, num_moves)
+            self._rows.build()
+        except BaseException:
+            self.close()
+            raise
+        self._space = look.observation_space
+        self._action_shape = look.action_space.shape or ()
+        self._action_dtype = look.action_space.dtype
         self._low = np.tile(self.spec.action_low, (num_envs, 1))
         self._high = np.tile(self.spec.action_high, (num_envs, 1))
-        self._rows = make_rows(make, num_envs, vectorise)
-        self._closed = False
 
         self._observation = np.zeros((num_envs, self.spec.observation_size), np.float32)
         self._bits = np.zeros((num_envs, self.spec.num_bits), bool)
@@ -139,7 +159,10 @@ class GymBatch:
     def _take(self, rows: Int[np.ndarray, "picked"], outcomes: list[Outcome]) -> None:
         """Keep what the environments answered; raises before keeping anything if phi fails."""
         num_bits = self.spec.num_bits
-        bits = [_check_bits(self._phi(outcome.observation), num_bits) for outcome in outcomes]
+        try:
+            bits = [self._symbol(outcome.observation, num_bits) for outcome in outcomes]
+        except SeadsError as error:
+            raise RowFailed(str(error)) from error
         for row, outcome, symbol in zip(rows, outcomes, bits, strict=True):
             flat = gymnasium.spaces.flatten(self._space, outcome.observation)
             self._observation[row, : -num_bits - 1] = np.asarray(flat)
@@ -147,6 +170,13 @@ class GymBatch:
             self._bits[row] = symbol
             self._reward[row] = outcome.reward
             self._ended[row] = outcome.ended
+
+    def _symbol(self, observation: Any, num_bits: int | None) -> Bool[np.ndarray, "bits"]:
+        try:
+            symbol = self._phi(observation)
+        except Exception as error:
+            raise SeadsError(f"phi failed: {told(error)}") from error
+        return _check_bits(symbol, num_bits)
 
     def _begin(self, rows: Int[np.ndarray, "picked"]) -> Float32[np.ndarray, "rows obs"]:
         self._clock[rows] = 0
@@ -188,30 +218,28 @@ def _check_bits(symbol: Any, num_bits: int | None) -> Bool[np.ndarray, "bits"]:
 
 
 def _describe(
-    env: gymnasium.Env,
+    look: Look,
     name: str | None,
     num_bits: int,
     step_limit: int | None,
     num_moves: int | None,
 ) -> EnvSpec:
-    space = env.action_space
+    space = look.action_space
     if not isinstance(space, gymnasium.spaces.Box):
         raise SeadsError(f"the action space must be a Box, not {space}")
     if not (np.isfinite(space.low).all() and np.isfinite(space.high).all()):
         raise SeadsError(f"the action space must be bounded, not {space}")
-    if not env.observation_space.is_np_flattenable:
-        raise SeadsError(f"observations of {env.observation_space} cannot be flattened")
-    limit = step_limit
-    if limit is None and env.spec is not None:
-        limit = env.spec.max_episode_steps
+    if not look.observation_space.is_np_flattenable:
+        raise SeadsError(f"observations of {look.observation_space} cannot be flattened")
+    limit = look.max_episode_steps if step_limit is None else step_limit
     if limit is None:
         raise SeadsError("step_limit is needed: the environment has no max_episode_steps")
     check_count("step_limit", limit)
     if num_moves is not None:
         check_count("num_moves", num_moves)
     return EnvSpec(
-        name=name or (env.spec.id if env.spec is not None else type(env.unwrapped).__name__),
-        observation_size=gymnasium.spaces.flatdim(env.observation_space) + num_bits + 1,
+        name=name or look.name,
+        observation_size=gymnasium.spaces.flatdim(look.observation_space) + num_bits + 1,
         action_low=tuple(float(bound) for bound in space.low.ravel()),
         action_high=tuple(float(bound) for bound in space.high.ravel()),
         num_bits=num_bits,

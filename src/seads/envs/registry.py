@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import importlib
-import inspect
-import sys
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 from seads.envs.checks import check_count
 from seads.envs.embedding import EmbeddedEnv, Mode
 from seads.envs.interface import BatchedEnv
 from seads.envs.manipulator import Manipulator
+from seads.envs.own import is_own, make_own
 from seads.envs.render_gl import setting_checked
-from seads.errors import SeadsError, unknown
+from seads.errors import unknown
 from seads.games import GAMES, make_game
 from seads.games.checks import check_options
 from seads.games.game import Game, Split
@@ -208,7 +206,7 @@ def make_env(
     """
     check_count("num_envs", num_envs)
     if is_own(name):
-        return _make_own(name, num_envs, {"split": split, "depths": depths, "mode": mode}, options)
+        return make_own(name, num_envs, {"split": split, "depths": depths, "mode": mode}, options)
     entry = lookup(name)
     game, fixed = entry.make_game(), entry.manipulator_options
     with setting_checked():
@@ -216,11 +214,6 @@ def make_env(
         check_options(name, make_manipulator, options, ("num_envs", "game", *fixed))
         manipulator = make_manipulator(num_envs, game, **fixed, **options)
     return EmbeddedEnv(game, manipulator, name, num_envs, depths or entry.depths, split, mode)
-
-
-def is_own(name: str) -> bool:
-    """Whether a name is a user's own environment, `module:factory`, and none of the table."""
-    return ":" in name
 
 
 def lookup(name: str) -> Environment:
@@ -248,34 +241,3 @@ def describe(name: str) -> dict[str, Any]:
         "action_size": manipulator.action_size,
         "step_limit": manipulator.step_limit,
     }
-
-
-def _make_own(
-    name: str, num_envs: int, wishes: dict[str, Any], options: dict[str, Any]
-) -> BatchedEnv:
-    module_name, _, factory_name = name.partition(":")
-    # An installed command does not look where it was started, but its user means that place.
-    # It stays on the path: worker processes of the environment inherit that.
-    here = str(Path.cwd())
-    if here not in sys.path:
-        sys.path.append(here)
-    try:
-        factory = getattr(importlib.import_module(module_name), factory_name, None)
-    except ModuleNotFoundError as error:
-        raise SeadsError(
-            f"environment {name!r}: no module {error.name!r} is installed or in {here}"
-        ) from error
-    if not callable(factory):
-        raise SeadsError(f"environment {name!r}: {module_name} has no function {factory_name!r}")
-    parameters = inspect.signature(factory).parameters
-    if wishes["mode"] == "task" and "mode" not in parameters:
-        raise SeadsError(f"environment {name!r} has no task mode: its factory takes no 'mode'")
-    heard = {key: value for key, value in wishes.items() if key in parameters and value is not None}
-    env = factory(num_envs=num_envs, **heard, **options)
-    missing = [a for a in ("spec", "reset", "resume", "step", "symbols") if not hasattr(env, a)]
-    if missing:
-        raise SeadsError(
-            f"environment {name!r}: the factory returned {type(env).__name__}, which lacks "
-            f"{', '.join(missing)}; wrap a Gymnasium environment with seads.envs.wrap"
-        )
-    return env

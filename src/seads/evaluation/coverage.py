@@ -14,6 +14,7 @@ from seads.agent.networks import SkillPolicy
 from seads.agent.rollout import run_skills
 from seads.agent.skill_model import ForwardModel
 from seads.envs.interface import BatchedEnv
+from seads.envs.own import is_own
 from seads.errors import SeadsError
 from seads.games.game import NO_MOVE, Split
 from seads.solving.agent import Agent
@@ -22,6 +23,8 @@ from seads.tables import table_text
 
 ROWS = 512
 """Environments that run side by side in an evaluation."""
+OWN_ROWS = 8
+"""The same of a user's own, of which each may take seconds to build and much memory."""
 
 
 @dataclass(frozen=True)
@@ -156,10 +159,10 @@ def measure_coverage(
 
 @contextmanager
 def env_for_skills(agent: Agent, starts: int, split: Split) -> Iterator[BatchedEnv]:
-    """An environment for every skill from as many of the starts as fit side by side."""
+    """An environment with rows enough for every skill from every start, or as many as it may."""
     if starts < 1:
         raise SeadsError(f"starts={starts}; allowed: 1 or more")
-    rows = agent.num_skills * min(starts, max(1, ROWS // agent.num_skills))
+    rows = min(agent.num_skills * starts, OWN_ROWS if is_own(agent.env) else ROWS)
     with closing(agent.make_env(rows, split=split)) as env:
         yield env
 
@@ -172,26 +175,25 @@ def run_all_skills(
     seed: int,
     purpose: Purpose = Purpose.COVERAGE_STARTS,
 ) -> SkillRuns:
-    """Every skill from every start, deterministically.
+    """Every skill from every start, deterministically, in whatever rows the batch has.
 
-    The rows of the batch are filled with as many starts as fit, so `env.num_envs` must be a
-    multiple of the number of skills.
+    Each run begins with a reset from its start's own seed, so the rows may be those that
+    training collects in: neither sees what the other did there.
     """
-    per_round = env.num_envs // num_skills
-    seeds = row_seeds(seed, starts, purpose)
-    skills = np.tile(np.arange(num_skills), per_round)
+    seeds = np.repeat(row_seeds(seed, starts, purpose), num_skills)
+    skills = np.tile(np.arange(num_skills), starts)
     parts: dict[str, list[np.ndarray]] = {k: [] for k in ("moves", "lengths", "before", "after")}
-    for first in range(0, starts, per_round):
-        # the last round may have fewer starts than rows: repeat some and drop them again
-        picked = np.resize(seeds[first : first + per_round], per_round)
-        observations = env.reset(np.repeat(picked, num_skills))
-        episodes = run_skills(env, policy, observations, skills, num_skills)
-        count = min(per_round, starts - first)
+    for first in range(0, len(seeds), env.num_envs):
+        count = min(env.num_envs, len(seeds) - first)
+        rows, part = np.arange(count), slice(first, first + count)
+        observations = env.reset(seeds[part], rows)
+        chosen = np.resize(skills[part], env.num_envs)
+        active = np.arange(env.num_envs) < count
+        episodes = run_skills(env, policy, observations, chosen, num_skills, active=active)
         for name, values in parts.items():
-            array = getattr(episodes, name)
-            shape = (per_round, num_skills, *array.shape[1:])
-            values.append(array.reshape(shape)[:count])
+            values.append(getattr(episodes, name)[:count])
     runs = {name: np.concatenate(values) for name, values in parts.items()}
+    runs = {name: all.reshape(starts, num_skills, *all.shape[1:]) for name, all in runs.items()}
     runs["moves"] = name_effects(runs["moves"], runs["before"] ^ runs["after"])
     return SkillRuns(**runs)
 

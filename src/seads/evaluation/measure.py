@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from seads.baselines.agent import BaselineAgent, is_baseline, load_baseline
-from seads.envs.registry import is_own
+from seads.envs.own import is_own
 from seads.errors import SeadsError, unknown
 from seads.evaluation.baselines import BaselineScores, measure_baseline
 from seads.evaluation.coverage import Coverage, measure_coverage

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 from jaxtyping import Bool, UInt8
 
-from seads.envs.registry import is_own, lookup
+from seads.envs.own import is_own
+from seads.envs.registry import lookup
 from seads.errors import SeadsError
 from seads.games import Game
 

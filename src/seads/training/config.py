@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
+import hashlib
+import itertools
 import json
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -37,6 +39,13 @@ class TrainConfig(Generic[Settings]):
     """The one seed of all random streams."""
     env_steps: int = 100_000
     """The run ends with the first epoch that reaches this many environment steps."""
+    earlier_budgets: list[int] = field(default_factory=list)
+    """Budgets that the run had before it was extended, in their order.
+
+    The learning rate has a schedule for each budget, from the end of the one before it.
+    """
+    earlier_configs: list[str] = field(default_factory=list)
+    """SHA-256 of config.json while it had each of them: what was stored then is still good."""
     log_every: int = 10
     """Epochs between metric lines."""
     checkpoint_every: int = 100
@@ -60,6 +69,8 @@ class TrainConfig(Generic[Settings]):
         ):
             require(self, getattr(self, name) >= least, name, f"{least} or more")
         require(self, self.seed < 2**32, "seed", "below 2**32")
+        ascending = all(a < b for a, b in itertools.pairwise(self.budgets))
+        require(self, ascending, "earlier_budgets", "ascending, and below env_steps")
 
     def write(self, path: Path) -> None:
         """Write as JSON, aside first: a run killed meanwhile leaves no half of it."""
@@ -70,12 +81,50 @@ class TrainConfig(Generic[Settings]):
         values = dataclasses.asdict(self)
         return {_ON_DISK.get(name, name): value for name, value in values.items()}
 
-    def learning_rate(self, env_steps: int) -> float:
-        """Constant in the first half of the run, then linear to its end value."""
+    @property
+    def budgets(self) -> list[int]:
+        """Every budget that the run has had, and its present one."""
+        return [*self.earlier_budgets, self.env_steps]
+
+    def learning_rate(self, env_steps: int, took: int) -> float:
+        """The rate of an epoch of `took` environment steps that ends after `env_steps`.
+
+        Constant in the first half of a budget, then linear to its end value. An epoch belongs to
+        the budget in which it begins, as when the run ended with it.
+        """
         settings: Any = self.settings
         start, end = settings.learning_rate, settings.learning_rate_end
-        fall = min(max(2 * env_steps / self.env_steps - 1, 0.0), 1.0)
+        legs = list(itertools.pairwise([0, *self.budgets]))
+        first, last = next((leg for leg in legs if env_steps - took < leg[1]), legs[-1])
+        fall = min(max(2 * (env_steps - first) / (last - first) - 1, 0.0), 1.0)
         return start + fall * (end - start)
+
+
+def fingerprint(path: Path) -> str:
+    """What ties a checkpoint to the configuration in a file."""
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def extend(path: Path, env_steps: int) -> TrainConfig:
+    """Give the run in whose config.json this is a larger budget, and write that down there.
+
+    The budget that it has already changes nothing: an interrupted extension is just resumed.
+    """
+    config = read_config(path)
+    if env_steps < config.env_steps:
+        raise SeadsError(
+            f"env_steps={env_steps}; allowed: more than the budget of {config.env_steps} that "
+            f"{path.parent} has"
+        )
+    if env_steps > config.env_steps:
+        config = dataclasses.replace(
+            config,
+            env_steps=env_steps,
+            earlier_budgets=config.budgets,
+            earlier_configs=[*config.earlier_configs, fingerprint(path)],
+        )
+        config.write(path)
+    return config
 
 
 def read_config(path: Path) -> TrainConfig:

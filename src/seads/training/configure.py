@@ -5,15 +5,14 @@ from __future__ import annotations
 import dataclasses
 import json
 from collections.abc import Iterable
-from contextlib import closing
 from typing import Any
 
 from seads.agent.settings import changes
 from seads.agent.settings import preset as skill_preset
 from seads.baselines.settings import KINDS
 from seads.baselines.settings import preset as baseline_preset
-from seads.envs import make_env
-from seads.envs.registry import ENVIRONMENTS, is_own, lookup
+from seads.envs.own import find_factory, is_own
+from seads.envs.registry import ENVIRONMENTS, lookup
 from seads.errors import SeadsError, unknown
 from seads.training.algorithms import ALGORITHMS
 from seads.training.config import TrainConfig
@@ -43,6 +42,8 @@ def configure(
     name = preset or {"seads": "default", "vic": "vic"}.get(algo, "paper")
     of_paper = row.manipulator_row.paper_options if row and name != "default" else {}
     options = {**of_paper, **(env_options or {})}
+    if row is None:
+        find_factory(env, options)  # which says what is wrong with it before anything is built
     schedule: dict[str, int] = {}
     chosen: Any
     if algo in KINDS:
@@ -50,16 +51,14 @@ def configure(
         schedule = {"coverage_every": 0}
         schedule |= row.manipulator_row.baseline_schedule.get(algo, {}) if row else {}
     else:
-        with closing(make_env(env, 1, **options)) as one:
-            num_moves = one.spec.num_moves
+        # nothing is built for it: of a user's own only its rows will know
+        num_moves = row.make_game().num_moves if row else None
         chosen = skill_preset(name, row, num_moves)
         schedule |= row.manipulator_row.schedule if row else {}
     changed = changes(settings or {}, type(chosen))
     chosen = dataclasses.replace(chosen, **changed)
     if algo == "vic" and chosen.algorithm != "vic":
         raise SeadsError(f"--algo vic contradicts --preset {name}; choose a preset vic…")
-    if algo not in KINDS and chosen.num_skills == 0 and num_moves is None:
-        raise SeadsError(f"how many moves {env!r} has is not known; give --set num_skills=N")
     if env_steps is not None:
         schedule["env_steps"] = env_steps
     return TrainConfig(

@@ -18,7 +18,7 @@ from seads.agent.settings import AgentSettings
 from seads.agent.skill_costs import skill_statistics
 from seads.agent.skill_model import LinearForwardModel
 from seads.envs import make_env
-from seads.envs.interface import BatchedEnv, EnvSpec
+from seads.envs.interface import EnvSpec
 from seads.evaluation.coverage import run_all_skills
 from seads.solving.agent import Agent, Architecture
 from seads.streams import Purpose
@@ -66,7 +66,6 @@ class Trainer:
         self.config = dataclasses.replace(
             config, settings=settings.for_environment(spec, num_skills)
         )
-        self._coverage_env: BatchedEnv | None = None
         self._collector = ThreadPoolExecutor(1, "collector")
 
     def begin(self) -> Progress:
@@ -98,7 +97,7 @@ class Trainer:
         if progress.buffer.added >= settings.warmup_episodes:
             rng = np.random.default_rng([config.seed, epoch, Purpose.BATCHES])
             key = epoch_key(config.seed, Purpose.UPDATES, epoch)
-            rate = config.learning_rate(env_steps)
+            rate = config.learning_rate(env_steps, new_steps)
             rounds = max(1, round(settings.updates_per_step * new_steps / settings.sac_steps))
             learner, metrics = learn(learner, progress.buffer, settings, rng, key, rate, rounds)
         progress = dataclasses.replace(
@@ -115,16 +114,12 @@ class Trainer:
         return progress, metrics
 
     def measure_coverage(self, progress: Progress) -> float:
-        """Coverage of the averaged policy on a few training boards (evaluation has test boards)."""
-        if self._coverage_env is None:
-            self._coverage_env = make_env(
-                self.config.env,
-                self.num_skills * min(self.config.coverage_starts, max(1, 256 // self.num_skills)),
-                split="train",
-                **self.config.env_options,
-            )
+        """Coverage of the averaged policy on a few training boards (evaluation has test boards).
+
+        In the rows that collect, which are idle between epochs and reset before the next.
+        """
         runs = run_all_skills(
-            self._coverage_env,
+            self.env,
             progress.learner.acting(average=True),
             self.num_skills,
             self.config.coverage_starts,
@@ -161,8 +156,6 @@ class Trainer:
         """End the collector and the environments."""
         self._collector.shutdown()
         self.env.close()
-        if self._coverage_env is not None:
-            self._coverage_env.close()
 
     def _collect(self, learner: LearnerState, epoch: int) -> Episodes:
         settings, seed = self.config.settings, self.config.seed

@@ -6,6 +6,7 @@ import sys
 import time
 from typing import Any
 
+from seads.envs.own import is_own
 from seads.training.config import TrainConfig
 
 LINE_EVERY = 30.0
@@ -24,24 +25,8 @@ class TrainingProgress:
         self._task: Any = None
 
     def __enter__(self) -> TrainingProgress:
-        if sys.stderr.isatty():
-            from rich.console import Console
-            from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
-
-            self._bar = Progress(
-                TextColumn("{task.description}"),
-                BarColumn(),
-                TextColumn("{task.completed:,.0f}/{task.total:,.0f} steps"),
-                TextColumn("{task.fields[text]}"),
-                TimeRemainingColumn(),
-                console=Console(stderr=True),
-            )
-            self._bar.start()
-            self._task = self._bar.add_task(
-                self._config.env, total=self._config.env_steps, text="compiling"
-            )
-        else:
-            print(f"training on {self._config.env}: compiling", file=sys.stderr)
+        if is_own(self._config.env):  # nobody knows how long that takes
+            print(f"training on {self._config.env}: building its rows", file=sys.stderr, flush=True)
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -50,7 +35,9 @@ class TrainingProgress:
 
     def __call__(self, event: str, facts: dict[str, Any]) -> None:
         """Take one event; epochs are shown at a bearable rate, everything else at once."""
-        if event == "epoch":
+        if event == "begin":
+            self._begin()
+        elif event == "epoch":
             self._last |= facts
             if self._bar is not None:
                 self._bar.update(self._task, completed=facts["env_steps"], text=self._text())
@@ -61,6 +48,27 @@ class TrainingProgress:
             self._print(f"warning: {facts['message']}")
         elif event == "end":
             self._print(f"{facts['status']} after {facts['env_steps']:,} env steps: {facts['out']}")
+
+    def _begin(self) -> None:
+        """The environments are there."""
+        if not sys.stderr.isatty():
+            self._print(f"training on {self._config.env}: compiling")
+            return
+        from rich.console import Console
+        from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+        self._bar = Progress(
+            TextColumn("{task.description}"),
+            BarColumn(),
+            TextColumn("{task.completed:,.0f}/{task.total:,.0f} steps"),
+            TextColumn("{task.fields[text]}"),
+            TimeRemainingColumn(),
+            console=Console(stderr=True),
+        )
+        self._bar.start()
+        self._task = self._bar.add_task(
+            self._config.env, total=self._config.env_steps, text="compiling"
+        )
 
     def _text(self, with_steps: bool = False) -> str:
         last = self._last

@@ -17,12 +17,14 @@ from seads.agent.settings import as_typed
 from seads.files import write_text_aside
 from seads.training.algorithms import AnyProgress
 from seads.training.config import TrainConfig
+from seads.training.configure import default_name
 
 
 def card(config: TrainConfig) -> dict[str, Any]:
     """What an agent's card says of its making."""
     return {
         "command": command_of(config),
+        "budgets": config.budgets,
         "preset": config.preset,
         "seed": config.seed,
         "commit": _commit(),
@@ -31,16 +33,18 @@ def card(config: TrainConfig) -> dict[str, Any]:
 
 
 def command_of(config: TrainConfig) -> str:
-    """The command line that makes such a run."""
+    """The command line that makes such a run; one more for each budget that was added to it."""
     algorithm = config.settings.algorithm
     words = ["seads", "train", config.env, *(["--algo", algorithm] * (algorithm != "seads"))]
     words += ["--preset", config.preset, "--seed", str(config.seed)]
-    words += ["--env-steps", str(config.env_steps)]
+    words += ["--env-steps", str(config.budgets[0])]
     settings = {name: getattr(config.settings, name) for name in config.changed}
     for option, values in (("--set", settings), ("--env-set", config.env_options)):
         given = [f"{name}={as_typed(value)}" for name, value in values.items()]
         words += [option, *given] if given else []
-    return shlex.join(words)
+    more = ["seads", "train", "--resume", f"runs/{default_name(config)}", "--env-steps"]
+    commands = [words, *([*more, str(budget)] for budget in config.budgets[1:])]
+    return " && ".join(map(shlex.join, commands))
 
 
 def write_meta(
@@ -67,6 +71,7 @@ def write_meta(
         "epoch": progress.epoch,
         "env_steps": progress.env_steps,
         "budget": config.env_steps,
+        "earlier_budgets": config.earlier_budgets,
     }
     write_text_aside(path, json.dumps(meta, indent=2) + "\n")
 

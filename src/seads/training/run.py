@@ -9,10 +9,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from seads.envs.registry import is_own
+from seads.envs.own import is_own
 from seads.jax_setup import prepare_jax
 from seads.solving import Agent, load
-from seads.training.config import TrainConfig, read_config
+from seads.training.config import TrainConfig, extend, read_config
 from seads.training.configure import configure, default_name
 from seads.training.metrics import read_metrics
 from seads.training.progress import TrainingProgress
@@ -102,12 +102,22 @@ def train(
 
 
 def resume(
-    out: str | Path, *, report: Report | None = None, quiet: bool = False, wandb: bool = False
+    out: str | Path,
+    *,
+    env_steps: int | None = None,
+    report: Report | None = None,
+    quiet: bool = False,
+    wandb: bool = False,
 ) -> Run:
-    """Continue a run from its newest good checkpoint, bit for bit as if it had never stopped."""
+    """Continue a run from its newest good checkpoint, bit for bit as if it had never stopped.
+
+    `env_steps` is a larger budget than it had, for more of the same run: see `TrainConfig`.
+    """
     prepare_jax()
     directory = Path(out)
     config = check_run(directory)
+    if env_steps is not None:
+        config = extend(directory / "config.json", env_steps)
     with _shown(config, report, quiet) as progress:
         status = go_on(directory, progress, wandb)
     return _ended(directory, config, status)

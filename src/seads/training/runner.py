@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import math
 import os
 import signal
@@ -15,15 +14,19 @@ from typing import Any
 import numpy as np
 
 from seads.agent.arrays import from_arrays, to_arrays
+from seads.envs.gymnasium_rows import RowFailed
 from seads.errors import SeadsError
 from seads.training.algorithms import AnyProgress, AnyTrainer, make_trainer
 from seads.training.checkpoint import disk_full, newest_checkpoint, write_checkpoint
-from seads.training.config import TrainConfig, read_config
+from seads.training.config import TrainConfig, fingerprint, read_config
 from seads.training.metrics import MetricLog
 from seads.training.provenance import card, write_meta
 
 Report = Callable[[str, dict[str, Any]], None]
-"""Called with an event ('epoch', 'checkpoint', 'warning', 'end') and what there is to say of it."""
+"""Called with an event and what there is to say of it.
+
+Events are 'begin' (the environments are there), 'epoch', 'checkpoint', 'warning' and 'end'.
+"""
 
 
 def quiet(event: str, facts: dict[str, Any]) -> None:
@@ -33,7 +36,8 @@ def quiet(event: str, facts: dict[str, Any]) -> None:
 def start(config: TrainConfig, out: Path, report: Report = quiet, wandb: bool = False) -> str:
     """Train into a new directory; returns how it ended: 'finished' or 'stopped'."""
     check_new(out)
-    with closing(make_trainer(config)) as trainer:
+    with failed_rows_in_words(config, out), closing(make_trainer(config)) as trainer:
+        report("begin", {})
         # collects already: an environment that does not work says so before anything is written
         progress = trainer.begin()
         with full_disk_in_words(out):
@@ -60,12 +64,18 @@ def check_run(out: Path) -> TrainConfig:
 
 def go_on(out: Path, report: Report = quiet, wandb: bool = False) -> str:
     """Continue a run from its newest good checkpoint, bit for bit as if it had never stopped."""
-    config, settings = check_run(out), fingerprint(out)
-    with closing(make_trainer(config)) as trainer, full_disk_in_words(out):
+    config = check_run(out)
+    settings = [*config.earlier_configs, fingerprint(out / "config.json")]
+    with (
+        full_disk_in_words(out),
+        failed_rows_in_words(config, out),
+        closing(make_trainer(config)) as trainer,
+    ):
+        report("begin", {})
         progress = trainer.begin()
 
         def take(arrays: dict[str, np.ndarray], facts: dict[str, Any]) -> AnyProgress:
-            if facts.get("config", settings) != settings:
+            if facts.get("config", settings[0]) not in settings:
                 raise SeadsError("it was made with another config.json")
             return from_arrays(progress, arrays)
 
@@ -97,6 +107,7 @@ def _run(
         write_meta(out, config, progress, status, 0.0)
         try:
             while status == "running":
+                before = progress.env_steps
                 progress, metrics = trainer.epoch(progress)
                 require_finite(metrics, progress)
                 finished = progress.env_steps >= config.env_steps
@@ -107,7 +118,9 @@ def _run(
                     "env_steps_per_second": (progress.env_steps - first_steps) / seconds,
                 }
                 counters = {"epoch": progress.epoch, "env_steps": progress.env_steps}
-                if progress.epoch % config.log_every == 0 or finished or "coverage" in metrics:
+                # an extended run has the line with which it once ended
+                ends = any(before < budget <= progress.env_steps for budget in config.budgets)
+                if progress.epoch % config.log_every == 0 or ends or "coverage" in metrics:
                     log.write({**counters, **metrics}, speed)
                 report("epoch", {**counters, **metrics, **speed})
                 if progress.epoch % config.checkpoint_every == 0 or status != "running":
@@ -135,7 +148,7 @@ def save(config: TrainConfig, trainer: AnyTrainer, progress: AnyProgress, out: P
         out / "checkpoints",
         progress.env_steps,
         to_arrays(progress),
-        {"epoch": progress.epoch, "config": fingerprint(out)},
+        {"epoch": progress.epoch, "config": fingerprint(out / "config.json")},
         config.keep_checkpoints,
     )
     save_agents(config, trainer, progress, out, step)
@@ -149,11 +162,6 @@ def save_agents(
     agent = trainer.agent(progress, counters | card(config))
     agent.save(step / "agent")
     agent.save(out / "agent")
-
-
-def fingerprint(out: Path) -> str:
-    """What ties a checkpoint to the settings of its run."""
-    return hashlib.sha256((out / "config.json").read_bytes()).hexdigest()
 
 
 def require_finite(values: dict[str, float], progress: AnyProgress) -> None:
@@ -179,6 +187,17 @@ def full_disk_in_words(out: Path) -> Iterator[None]:
             f"no space left on the disk of {out}; earlier checkpoints are intact: make room and "
             f"continue with --resume {out}"
         ) from None
+
+
+@contextmanager
+def failed_rows_in_words(config: TrainConfig, out: Path) -> Iterator[None]:
+    """Says whose rows failed, and how to go on once they do not."""
+    try:
+        yield
+    except RowFailed as error:
+        kept = any((out / "checkpoints").glob("step_*"))
+        on = f"; checkpoints are intact: continue with --resume {out}" if kept else ""
+        raise SeadsError(f"environment {config.env!r}: {error}{on}") from error
 
 
 @contextmanager

@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from seads.envs.registry import is_own
+from seads.envs.own import is_own
 from seads.errors import SeadsError
 from seads.show.report.learning import draw_curves, draw_wall_clock
 from seads.show.report.page import Section, details, page, table

@@ -1,0 +1,149 @@
+"""Training in a user's own environment: how many are built, resuming, and rows that die."""
+
+from __future__ import annotations
+
+import json
+import signal
+import sys
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from seads.errors import SeadsError
+from seads.evaluation.coverage import OWN_ROWS, measure_coverage
+from seads.solving import load
+from seads.training import resume
+from seads.training.config import TrainConfig
+from seads.training.loop import Trainer
+from seads.training.runner import start
+
+Make = Callable[..., TrainConfig]
+
+COUNTED = """
+import os
+from pathlib import Path
+import gymnasium
+import numpy as np
+from seads.envs import wrap
+
+HERE = Path(__file__).parent
+
+class Point(gymnasium.Env):
+    observation_space = gymnasium.spaces.Box(-1, 1, (1,), np.float32)
+    action_space = gymnasium.spaces.Box(-1, 1, (1,), np.float32)
+
+    def reset(self, *, seed=None, options=None):
+        super().reset(seed=seed)
+        self.x = self.np_random.uniform(-1, 1, 1).astype(np.float32)
+        return self.x, {}
+
+    def step(self, action):
+        if (HERE / "bomb").exists() and abs(self.x[0]) > 0.5:
+            os._exit(3)
+        self.x = np.clip(self.x + 0.3 * action, -1, 1).astype(np.float32)
+        return self.x, 0.0, False, False, {}
+
+def make():
+    with (HERE / "built").open("a") as file:
+        file.write("one\\n")
+    return Point()
+
+def phi(x):
+    return x > np.array([-0.3, 0.3])
+
+def factory(num_envs, vectorise="none"):
+    return wrap(make, phi, num_envs, step_limit=5, num_moves=3, vectorise=vectorise)
+"""
+
+
+@pytest.fixture
+def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    (tmp_path / "own_counted.py").write_text(COUNTED)
+    sys.modules.pop("own_counted", None)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    return tmp_path
+
+
+def built(home: Path) -> int:
+    """How many environments have been made since this was last asked."""
+    count = len((home / "built").read_text().splitlines())
+    (home / "built").unlink()
+    return count
+
+
+@pytest.mark.parametrize("vectorise", ["none", "threads", "processes"])
+def test_as_many_as_the_rows_are_built_whatever_happens(
+    own: Path, tiny_run: Make, vectorise: str
+) -> None:
+    config = tiny_run(
+        env="own_counted:factory",
+        env_options={"vectorise": vectorise},
+        env_steps=300,
+        coverage_every=30,
+    )
+    start(config, own / "run")
+    assert sum("coverage" in line for line in (own / "run/metrics.jsonl").open()) > 3
+    assert built(own) == config.settings.episodes_per_epoch == 8
+
+
+def test_evaluation_builds_few_and_runs_them_again(own: Path, tiny_run: Make) -> None:
+    start(tiny_run(env="own_counted:factory", env_steps=50), own / "run")
+    built(own)
+    found = measure_coverage(load(own / "run"), starts=20)
+    assert found.runs.moves.shape == (20, 3)
+    assert (found.runs.before == found.runs.before[:, :1]).all(), "one start for all skills"
+    assert built(own) == OWN_ROWS < 60
+
+
+def test_a_look_at_the_coverage_leaves_no_trace(
+    own: Path, tiny_run: Make, same_run: Callable[[Path, Path], None]
+) -> None:
+    """In the rows that collect, whether the run is interrupted or not."""
+    config = tiny_run(env="own_counted:factory", env_steps=300, coverage_every=60)
+    start(config, own / "whole")
+    with closing(Trainer(config)) as trainer:
+        (own / "parts").mkdir()
+        config.write(own / "parts" / "config.json")
+        trainer.measure_coverage(trainer.begin())
+    while (ended := stopped_soon(own / "parts")) != "finished":
+        assert ended == "stopped"
+    same_run(own / "whole", own / "parts")
+
+
+def stopped_soon(out: Path) -> str:
+    """Go on with a run and ask it to stop after a few epochs."""
+    epochs: list[str] = []
+
+    def report(event: str, _: object) -> None:
+        epochs.append(event)
+        if epochs.count("epoch") == 4:
+            signal.raise_signal(signal.SIGTERM)
+
+    return resume(out, report=report).status
+
+
+def test_a_row_that_dies_is_named_and_the_run_goes_on_later(
+    own: Path, tiny_run: Make, same_run: Callable[[Path, Path], None]
+) -> None:
+    options = {"vectorise": "processes"}
+    config = tiny_run(env="own_counted:factory", env_options=options, env_steps=500)
+    start(config, own / "whole")
+
+    def report(event: str, facts: dict[str, Any]) -> None:
+        if event == "epoch" and facts["epoch"] == 9:  # two after the checkpoint
+            (own / "bomb").touch()
+
+    with pytest.raises(
+        SeadsError,
+        match=r"'own_counted:factory': row \d died with its worker process \(exit code 3\); "
+        r"checkpoints are intact: continue with --resume",
+    ):
+        start(config, own / "run", report)
+    assert json.loads((own / "run" / "meta.json").read_text())["status"] == "failed"
+    (own / "bomb").unlink()
+    assert resume(own / "run", quiet=True).status == "finished"
+    same_run(own / "whole", own / "run")
