@@ -38,8 +38,18 @@ def need(there: bool, what: str, packages: str) -> None:
 
 
 @pytest.hookimpl(wrapper=True)
+def pytest_runtest_setup(item: pytest.Item) -> Iterator[None]:
+    """A fixture that would draw an arm is skipped where nothing can."""
+    return (yield from _where_opengl_is())
+
+
+@pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
-    """A test that would draw an arm is skipped where nothing can."""
+    """So is a test."""
+    return (yield from _where_opengl_is())
+
+
+def _where_opengl_is() -> Iterator[None]:
     from seads.envs.render_gl import egl_works, osmesa_loads
     from seads.errors import SeadsError
 

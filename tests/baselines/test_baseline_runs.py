@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
+import jax
 import numpy as np
 import pytest
 
@@ -134,7 +135,9 @@ def test_a_checkpoint_of_the_other_baseline_is_refused(
 @BOTH
 def test_a_baseline_is_loaded_as_it_was_saved(algorithm: str, finished: dict[str, Path]) -> None:
     out = finished[algorithm]
+    jax.config.update("jax_compilation_cache_dir", None)
     agent = load_baseline(out)
+    assert jax.config.values["jax_compilation_cache_dir"], "compiled programs are kept"
     assert agent.architecture.algorithm == algorithm
     assert agent.card["command"].startswith(f"seads train lightsout-cursor-2x2 --algo {algorithm} ")
     arrays = last_arrays(out)

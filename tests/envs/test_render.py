@@ -17,7 +17,7 @@ from seads.envs.from_gymnasium import GymBatch
 from seads.envs.registry import ENVIRONMENTS, gym_id, make_env
 from seads.envs.render import Renderer
 from seads.envs.render_board import OFF, ON
-from seads.envs.render_gl import choose_backend, osmesa_loads
+from seads.envs.render_gl import osmesa_loads
 from seads.errors import SeadsError
 from seads.games.game import NO_MOVE
 from seads.streams import row_seeds
@@ -40,14 +40,6 @@ def make(name: str, num_envs: int) -> EmbeddedEnv:
     env = make_env(name, num_envs)
     assert isinstance(env, EmbeddedEnv)
     return env
-
-
-def needs_opengl(name: str) -> None:
-    if ENVIRONMENTS[name].manipulator == "jaco":
-        try:
-            choose_backend()
-        except SeadsError as error:
-            pytest.skip(str(error))
 
 
 def pushed_rows(env: EmbeddedEnv, symbols: np.ndarray) -> list[tuple[int, int]]:
@@ -120,7 +112,6 @@ def test_the_tip_is_in_the_rhombus_between_the_chips_it_swaps(name: str) -> None
 @pytest.fixture(scope="module", params=["lightsout-jaco", "lightsout3d-jaco"])
 def jaco_fields(request: pytest.FixtureRequest) -> tuple[np.ndarray, list[np.ndarray]]:
     """Small pictures of a dark board and of each field lit alone, the arm in one pose."""
-    needs_opengl(request.param)
     env = make(request.param, 1)
     with closing(env), closing(Renderer(env, 160, 120)) as renderer:
         frames = []
@@ -149,7 +140,6 @@ def test_jaco_shows_each_field_at_its_place(
 
 
 def test_jaco_shows_chips_and_the_arm_where_they_are() -> None:
-    needs_opengl("tileswap-jaco")
     env = make("tileswap-jaco", 2)
     with closing(env), closing(Renderer(env, 160, 120)) as renderer:
         board = env.game.goal[None]
@@ -167,7 +157,6 @@ def test_jaco_shows_chips_and_the_arm_where_they_are() -> None:
 
 @pytest.mark.parametrize("name", ENVIRONMENTS)
 def test_every_gymnasium_id_renders(name: str) -> None:
-    needs_opengl(name)
     env = gymnasium.make(gym_id(name), render_mode="rgb_array")
     env.reset(seed=0)
     frame = np.asarray(env.render())

@@ -120,6 +120,7 @@ def test_where_an_unreliable_flip_fails_nothing_is_blocked() -> None:
 def test_what_a_skill_usually_flips_is_named() -> None:
     compiled = compile_model(Erring(flips_of(30, 30, 0), 0.3), np.zeros((1, 30), bool))
     row = operator_rows(compiled)[0]
+    assert row.agreement is not None
     assert (row.skill, row.kind) == (0, "usually")
     assert row.effect.startswith("usually flips 0")
     assert 0.6 < row.agreement < 0.8

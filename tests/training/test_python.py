@@ -7,24 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.tiny_settings import TINY
 
 from seads import cli
 from seads.agent.settings import PRESETS, AgentSettings
 from seads.errors import SeadsError
 from seads.training import Run, configure, resume, train
-
-TINY: dict[str, Any] = dict(
-    hidden=16,
-    model_hidden=16,
-    sac_steps=1,
-    sac_batch=8,
-    model_steps=1,
-    model_batch=8,
-    episodes_per_epoch=8,
-    recent_episodes=16,
-    buffer_episodes=32,
-    sampled_episodes=8,
-)
 
 
 @pytest.mark.parametrize(
@@ -71,7 +59,7 @@ def test_a_run_from_python(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    run = train("lightsout-cursor-2x2", seed=2, env_steps=200, settings=TINY)
+    run = train("lightsout-cursor-2x2", seed=2, env_steps=200, settings=TINY | {"hidden": 16})
     said = capfd.readouterr()
     assert said.out == ""
     assert said.err.startswith("training on lightsout-cursor-2x2: compiling\n")

@@ -15,6 +15,7 @@ from seads.baselines.policies import SubgoalPolicy
 from seads.baselines.settings import KINDS
 from seads.envs.interface import EnvSpec
 from seads.errors import SeadsError, unknown
+from seads.jax_setup import prepare_jax
 
 
 @dataclass(frozen=True)
@@ -66,6 +67,7 @@ def is_baseline(source: str | Path) -> bool:
 
 def load_baseline(source: str | Path) -> BaselineAgent:
     """A baseline from a run directory or an agent directory; reads arrays and JSON only."""
+    prepare_jax()
 
     def refuse(algorithm: str, env: str) -> SeadsError:
         return unknown("baseline", algorithm, KINDS)

@@ -21,8 +21,8 @@ class OperatorRow:
     """nothing, flips, flips if, exchanges, depends, usually or opaque"""
     effect: str
     """What the skill does, in words."""
-    agreement: float
-    """Share of held-out states on which operator and model agree; NaN for an opaque skill."""
+    agreement: float | None
+    """Share of held-out states on which operator and model agree; None without an operator."""
 
     def __str__(self) -> str:
         return f"skill {self.skill} {self.effect}"
@@ -35,7 +35,7 @@ def operator_rows(compiled: Compiled, name_bit: NameBit = str) -> list[OperatorR
         operator = compiled.operators.get(skill)
         if operator is None:
             effect = "depends on the state in a way no operator explains"
-            rows.append(OperatorRow(skill, "opaque", effect, float("nan")))
+            rows.append(OperatorRow(skill, "opaque", effect, None))
             continue
         kind, effect = _describe(operator, name_bit)
         if not operator.reliable:

@@ -35,7 +35,7 @@ class Budget:
     seconds: float = 60.0
     """Wall-clock time (the paper's limit)."""
     memory_mb: float = 1024.0
-    """Memory for the states kept (the paper's search stopped at about 16 GB, S.11)."""
+    """Memory for the states kept (the paper's search stopped at about 16 GB, S.3)."""
 
     def __post_init__(self) -> None:
         for name in ("max_nodes", "seconds", "memory_mb"):

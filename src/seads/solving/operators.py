@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -12,6 +11,7 @@ from jaxtyping import Bool
 
 from seads.planning import compile_model, operator_rows
 from seads.planning.compile import walk
+from seads.planning.describe import OperatorRow
 from seads.solving.agent import Agent
 from seads.solving.boards import Reader
 from seads.solving.symbolic_model import symbolic_model
@@ -21,20 +21,14 @@ MOVE_SAMPLES = 64
 
 
 @dataclass(frozen=True)
-class SkillOperator:
-    """One skill in words."""
+class SkillOperator(OperatorRow):
+    """One skill in words, with the move of the game that it makes."""
 
-    skill: int
     move: int | None
     """The game move that the model's prediction is in most states."""
     move_name: str | None
     share: float
     """In how many of the sampled states it is that move."""
-    kind: str
-    """nothing, flips, flips if, exchanges, depends, usually or opaque"""
-    effect: str
-    agreement: float | None
-    """Share of held-out states on which operator and model agree; None without an operator."""
 
     def to_json(self) -> dict[str, Any]:
         """As `seads plan --operators --json` prints it."""
@@ -49,9 +43,11 @@ def list_operators(agent: Agent) -> list[SkillOperator]:
     for row in operator_rows(compiled, agent.boards.bit_name):
         after = compiled.model.successor(states, np.full(len(states), row.skill))
         move, share = _usual_move(agent.boards, states, after)
-        name = agent.boards.move_name(move)
-        agreement = None if math.isnan(row.agreement) else row.agreement
-        found.append(SkillOperator(row.skill, move, name, share, row.kind, row.effect, agreement))
+        found.append(
+            SkillOperator(
+                **vars(row), move=move, move_name=agent.boards.move_name(move), share=share
+            )
+        )
     return found
 
 
