@@ -55,6 +55,8 @@ class Options:
     """Limit on the memory of a search (the paper's machines had 16 GB)."""
     seed: int = 0
     """Seed of the start states and boards."""
+    allow: Annotated[str | None, tyro.conf.arg(metavar="MODULE:FACTORY")] = None
+    """Import this environment, which the run names; needed where it was not trained here."""
     json: bool = False
     """Print one JSON object."""
 
@@ -84,7 +86,7 @@ def run(options: Options) -> dict[str, Any]:
         options.seed,
         solving,
     )
-    agent = open_agent(agent_at(options.run, options.at))
+    agent = open_agent(agent_at(options.run, options.at), options.allow)
     baseline = isinstance(agent, BaselineAgent)
     if baseline:
         _refuse_for_baseline(options)
@@ -124,7 +126,7 @@ def _measure(agent: AnyAgent, part: str, how: Measuring, options: Options) -> di
         results["curve"] = []
         for directory in checkpoint_agents(Path(options.run)):
             with working(directory.parent.name):
-                earlier = open_agent(directory)
+                earlier = open_agent(directory, options.allow)
                 point = measure(earlier, part, how, counter).point()
                 point = {"env_steps": earlier.card["env_steps"], **point}
             results["curve"].append(point)

@@ -38,6 +38,8 @@ class Options:
     """Limit on the memory of a search."""
     max_skills: int | None = None
     """Give up after this many skills; twice the first plan and ten more by default."""
+    allow: Annotated[str | None, tyro.conf.arg(metavar="MODULE:FACTORY")] = None
+    """Import this environment, which the run names; needed where it was not trained here."""
     video: Path | None = None
     """Write an mp4 of the rollout to this file."""
     json: bool = False
@@ -53,7 +55,7 @@ def run(options: Options) -> dict[str, Any]:
     video = options.video
     if video is not None and video.suffix != ".mp4":
         raise SeadsError(f"{video} is no mp4 file; its name must end in .mp4")
-    agent = load(options.run)
+    agent = load(options.run, allow=options.allow)
     with working(f"{options.run}: solving"):
         solution = solve(
             agent,

@@ -30,6 +30,8 @@ class Options:
     """Run directory; runs/ENV-seedN by default."""
     resume: Path | None = None
     """Continue the run in this directory; takes all settings from there."""
+    allow: Annotated[str | None, tyro.conf.arg(metavar="MODULE:FACTORY")] = None
+    """With --resume: import this environment, which a run that was not trained here names."""
     set: Annotated[tuple[str, ...], tyro.conf.arg(metavar="NAME=VALUE ...")] = ()
     """Settings of the learner, such as alpha=0.05 hidden=512,512; --settings lists them."""
     env_set: Annotated[tuple[str, ...], tyro.conf.arg(metavar="NAME=VALUE ...")] = ()
@@ -49,7 +51,7 @@ def run(options: Options) -> Any:
 
     if options.resume is not None:
         _refuse_with_resume(options)
-        ended = resume(options.resume, wandb=options.wandb)
+        ended = resume(options.resume, allow=options.allow, wandb=options.wandb)
     else:
         asked: dict[str, Any] = dict(
             algo=options.algo,
@@ -59,6 +61,8 @@ def run(options: Options) -> Any:
             settings=named_values(options.set),
             env_options=named_values(options.env_set),
         )
+        if options.allow is not None:
+            raise SeadsError("--allow is for --resume: a new run names its environment itself")
         if options.settings:
             return _list_settings(options.env or "lightsout-cursor", asked, options.json)
         ended = train(options.env, out=options.out, wandb=options.wandb, **asked)

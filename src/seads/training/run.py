@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from functools import cached_property
@@ -10,14 +9,17 @@ from pathlib import Path
 from typing import Any
 
 from seads.envs.registry import is_own
+from seads.errors import SeadsError
 from seads.jax_setup import prepare_jax
 from seads.solving import Agent, load
 from seads.training.config import TrainConfig, read_config
 from seads.training.configure import configure, default_name
 from seads.training.metrics import read_metrics
 from seads.training.progress import TrainingProgress
+from seads.training.provenance import read_meta
 from seads.training.runner import Report, check_new, check_run, go_on, start
 from seads.training.runner import quiet as no_report
+from seads.trust import refusal
 
 
 @dataclass(frozen=True)
@@ -102,12 +104,26 @@ def train(
 
 
 def resume(
-    out: str | Path, *, report: Report | None = None, quiet: bool = False, wandb: bool = False
+    out: str | Path,
+    *,
+    allow: str | None = None,
+    report: Report | None = None,
+    quiet: bool = False,
+    wandb: bool = False,
 ) -> Run:
-    """Continue a run from its newest good checkpoint, bit for bit as if it had never stopped."""
+    """Continue a run from its newest good checkpoint, bit for bit as if it had never stopped.
+
+    Where its environment is code of its own, `module:factory`, it is imported only if the run was
+    trained here or `allow` names that factory.
+    """
     prepare_jax()
     directory = Path(out)
     config = check_run(directory)
+    if is_own(config.env):
+        sealed = read_meta(directory / "meta.json").get("seal")
+        untrusted = refusal(out, config.env, config.env_options, sealed, allow)
+        if untrusted is not None:
+            raise SeadsError(untrusted)
     with _shown(config, report, quiet) as progress:
         status = go_on(directory, progress, wandb)
     return _ended(directory, config, status)
@@ -122,5 +138,5 @@ def _shown(
 
 
 def _ended(directory: Path, config: TrainConfig, status: str) -> Run:
-    meta = json.loads((directory / "meta.json").read_text())
+    meta = read_meta(directory / "meta.json")
     return Run(directory, status, config.env, config.seed, meta["env_steps"])
