@@ -25,7 +25,7 @@ SOURCE = ROOT / "src" / "seads"
 
 # Top to bottom; a module imports only from its own layer's package and from layers above it.
 LAYERS: list[set[str]] = [
-    {"errors", "files", "reading", "streams", "jax_setup", "tables", "trust"},
+    {"errors", "files", "reading", "streams", "jax_setup", "tables", "terminal", "trust"},
     {"games"},
     {"envs"},
     {"robot"},

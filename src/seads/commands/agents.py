@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from seads.terminal import tell_next
+
 COLUMNS = ("name", "env", "env_steps", "coverage", "success", "seed")
 WRITTEN = {"env_steps": "{:,}", "coverage": "{:.2f}", "success": "{:.0%}"}
 
@@ -49,4 +51,4 @@ def _print_table(found: list[dict[str, Any]]) -> None:
         for card in found
     ]
     print(table_text(titles, rows, left=("name", "env")))
-    print(f"next: seads evaluate {found[0]['name']}")
+    tell_next("evaluate", found[0]["name"])

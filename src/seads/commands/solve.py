@@ -10,6 +10,7 @@ import tyro
 
 from seads.commands.progress import working
 from seads.errors import SeadsError
+from seads.terminal import tell_next
 
 
 @dataclass(frozen=True)
@@ -74,7 +75,8 @@ def run(options: Options) -> dict[str, Any]:
     print(solution)
     if video is not None:
         print(f"video: {video}")
-    # an environment of one's own has no boards of known depths to evaluate on
-    tasks = f"evaluate {options.run} --what tasks"
-    print(f"next: seads {f'plan {options.run} --operators' if is_own(agent.env) else tasks}")
+    if is_own(agent.env):  # it has no boards of known depths to evaluate on
+        tell_next("plan", options.run, "--operators")
+    else:
+        tell_next("evaluate", options.run, "--what", "tasks")
     return {**solution.to_json(), "video": None if video is None else str(video)}

@@ -9,7 +9,8 @@ from typing import Annotated, Any, Literal
 
 import tyro
 
-from seads.errors import SeadsError
+from seads.errors import Interrupted, SeadsError
+from seads.terminal import tell
 
 
 @dataclass(frozen=True)
@@ -66,13 +67,16 @@ def run(options: Options) -> Any:
         if options.settings:
             return _list_settings(options.env or "lightsout-cursor", asked, options.json)
         ended = train(options.env, out=options.out, wandb=options.wandb, **asked)
-    print(ended.next_step)
-    return {
+    tell(ended.next_step)
+    result = {
         "out": str(ended.directory),
         "status": ended.status,
         "env": ended.env,
         "env_steps": ended.env_steps,
     }
+    if ended.status == "stopped":  # so that a shell's loop stops, too
+        raise Interrupted(result)
+    return result
 
 
 def _list_settings(env: str, asked: dict[str, Any], as_json: bool) -> list[dict[str, Any]]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -12,6 +13,7 @@ from seads.envs.registry import is_own
 from seads.errors import SeadsError
 from seads.jax_setup import prepare_jax
 from seads.solving import Agent, load
+from seads.terminal import next_command, tell
 from seads.training.config import TrainConfig, read_config
 from seads.training.configure import configure, default_name
 from seads.training.metrics import read_metrics
@@ -51,11 +53,11 @@ class Run:
     def next_step(self) -> str:
         """What one does now, as words for a terminal."""
         if self.status != "finished":
-            return f"stopped; continue with: seads train --resume {self.directory}"
+            return f"stopped; continue with: {next_command('train', '--resume', self.directory)}"
         # an environment of one's own has no known moves: see what was learned instead
         if is_own(self.env) and self.config.settings.algorithm == "seads":
-            return f"next: seads plan {self.directory} --operators"
-        return f"next: seads evaluate {self.directory}"
+            return f"next: {next_command('plan', self.directory, '--operators')}"
+        return f"next: {next_command('evaluate', self.directory)}"
 
     def __str__(self) -> str:
         measured = [line["coverage"] for line in self.metrics if "coverage" in line]
@@ -98,7 +100,7 @@ def train(
     )
     directory = Path("runs", default_name(config)) if out is None else Path(out)
     check_new(directory)
-    with _shown(config, report, quiet) as progress:
+    with _says_how_to_go_on(directory), _shown(config, report, quiet) as progress:
         status = start(config, directory, progress, wandb)
     return _ended(directory, config, status)
 
@@ -124,9 +126,21 @@ def resume(
         untrusted = refusal(out, config.env, config.env_options, sealed, allow)
         if untrusted is not None:
             raise SeadsError(untrusted)
-    with _shown(config, report, quiet) as progress:
+    with _says_how_to_go_on(directory), _shown(config, report, quiet) as progress:
         status = go_on(directory, progress, wandb)
     return _ended(directory, config, status)
+
+
+@contextmanager
+def _says_how_to_go_on(directory: Path) -> Iterator[None]:
+    """Also where a second Ctrl-C lets nothing more be saved."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        if (directory / "config.json").is_file():
+            command = next_command("train", "--resume", directory)
+            tell(f"stopped at once; continue from the last checkpoint with: {command}")
+        raise
 
 
 def _shown(
