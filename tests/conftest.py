@@ -14,6 +14,7 @@ from hypothesis import settings
 # Compiled functions outlive the process, so a second run of the tests compiles nothing.
 _CACHE = Path(__file__).parents[1] / ".cache"
 os.environ.setdefault("SEADS_CACHE", str(_CACHE))
+os.environ["SEADS_STATE"] = str(_CACHE / "state")
 os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(_CACHE / "jax"))
 os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0.05")
 os.environ.setdefault("JAX_PLATFORMS", "cpu")

@@ -25,7 +25,8 @@ SOURCE = ROOT / "src" / "seads"
 
 # Top to bottom; a module imports only from its own layer's package and from layers above it.
 LAYERS: list[set[str]] = [
-    {"errors", "files", "streams", "jax_setup", "tables"},
+    {"errors"},
+    {"files", "reading", "streams", "jax_setup", "tables", "terminal", "trust"},
     {"games"},
     {"envs"},
     {"robot"},
@@ -37,7 +38,8 @@ LAYERS: list[set[str]] = [
     {"training"},
     {"show"},
     {"commands"},
-    {"cli", "__init__", "__main__"},
+    {"cli", "__init__"},
+    {"__main__"},
 ]
 DEPTH = {name: depth for depth, layer in enumerate(LAYERS) for name in layer}
 

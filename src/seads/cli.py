@@ -19,7 +19,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from seads import __version__
-from seads.errors import SeadsError, unknown
+from seads.errors import Interrupted, SeadsError, unknown
+from seads.terminal import unfailing_streams
 
 COMMANDS: dict[str, tuple[str, str]] = {
     "envs": ("seads.commands.envs:run", "what can be trained on"),
@@ -62,8 +63,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     A user's error is a `SeadsError`, trouble with a file, or a missing extra of the package.
     Anything else is a defect, and keeps its traceback.
     """
+    with unfailing_streams():
+        return _main(list(sys.argv[1:] if arguments is None else arguments))
+
+
+def _main(arguments: list[str]) -> int:
     try:
-        _dispatch(list(sys.argv[1:] if arguments is None else arguments))
+        status = _dispatch(arguments)
         sys.stdout.flush()
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
@@ -87,7 +93,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if extra is None:
             raise
         return _tell(f"{error.name} is missing; pip install 'seads[{extra}]'")
-    return 0
+    return status
 
 
 def help_text() -> str:
@@ -102,18 +108,21 @@ def help_text() -> str:
     )
 
 
-def _dispatch(arguments: list[str]) -> None:
+def _dispatch(arguments: list[str]) -> int:
+    if arguments[:1] == ["help"]:  # as git has it: `seads help train`
+        arguments = [*arguments[1:2], "--help"]
     if not arguments or arguments[0] in ("-h", "--help"):
         print(help_text())
     elif arguments[0] == "--version":
         print(f"seads {__version__}")
     elif arguments[0] in COMMANDS:
-        _execute(arguments[0], arguments[1:])
+        return _execute(arguments[0], arguments[1:])
     else:
         raise unknown("command", arguments[0], COMMANDS)
+    return 0
 
 
-def _execute(name: str, arguments: list[str]) -> None:
+def _execute(name: str, arguments: list[str]) -> int:
     target, line = COMMANDS[name]
     module, _, function = target.partition(":")
     run: Callable[[Any], Any] = getattr(importlib.import_module(module), function)
@@ -130,12 +139,16 @@ def _execute(name: str, arguments: list[str]) -> None:
         args=arguments,
         registry=registry(),
     )
-    if not getattr(options, "json", False):
-        run(options)
-        return
-    with contextlib.redirect_stdout(sys.stderr):
-        result = run(options)
-    print(json.dumps(result, indent=2, allow_nan=False))
+    as_json = getattr(options, "json", False)
+    status = 0
+    with contextlib.redirect_stdout(sys.stderr) if as_json else contextlib.nullcontext():
+        try:
+            result = run(options)
+        except Interrupted as stopped:  # what was done until then is a result, too
+            result, status = stopped.result, INTERRUPTED
+    if as_json:
+        print(json.dumps(result, indent=2, allow_nan=False))
+    return status
 
 
 def _reader_left() -> bool:

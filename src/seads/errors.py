@@ -12,6 +12,14 @@ class SeadsError(ValueError):
     """Something the user gave cannot be used; the message names it and what is allowed."""
 
 
+class Interrupted(KeyboardInterrupt):
+    """Ctrl-C, obeyed in good order: what had been done by then is told, and this is its result."""
+
+    def __init__(self, result: object = None) -> None:
+        super().__init__()
+        self.result = result
+
+
 def require(settings: object, condition: bool, name: str, allowed: str) -> None:
     """Raise, naming the setting's value and what is allowed, unless the condition holds."""
     if not condition:

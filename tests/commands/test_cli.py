@@ -200,7 +200,8 @@ def test_envs_lists_the_papers_environments(capsys: pytest.CaptureFixture[str]) 
     assert [listed[f"lightsout-{b}"]["step_limit"] for b in bodies] == [10, 50, 50]
 
     assert cli.main(["envs"]) == 0
-    _, *table, last = capsys.readouterr().out.splitlines()
-    assert last == "next: seads train lightsout-cursor"
+    captured = capsys.readouterr()
+    _, *table = captured.out.splitlines()
+    assert captured.err == "next: seads train lightsout-cursor\n"
     assert [line.split()[0] for line in table] == list(listed)
     assert all(one["gym_id"] in line for line, one in zip(table, listed.values(), strict=True))

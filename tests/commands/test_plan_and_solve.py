@@ -94,13 +94,13 @@ def test_the_goal_itself_needs_no_plan(agent: str, ask: Ask) -> None:
 def test_what_to_run_next_keeps_the_goal(agent: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["plan", agent, "--board", "0" * 25, "--goal", CROSS]) == 0
     board, goal = "...../...../...../...../.....", ".#.../###../.#.../...../....."
-    last = capsys.readouterr().out.splitlines()[-1]
-    assert last == f"next: seads solve {agent} --board '{board}' --goal '{goal}'"
+    last = capsys.readouterr().err.splitlines()[-1]
+    assert last == f"next: seads solve {agent} --board {board} --goal '{goal}'"
     assert cli.main(["plan", agent, "--board", CROSS]) == 0
-    assert capsys.readouterr().out.splitlines()[-1].endswith(f"--board '{goal}'")
+    assert capsys.readouterr().err.splitlines()[-1].endswith(f"--board '{goal}'")
     # where there is no plan there is nothing to execute
     assert cli.main(["plan", agent, "--board", CROSS, "--seconds", "0"]) == 0
-    assert capsys.readouterr().out.splitlines()[-1] == f"next: seads plan {agent} --operators"
+    assert capsys.readouterr().err.splitlines()[-1] == f"next: seads plan {agent} --operators"
     assert cli.main(["plan", agent, "--board", "0" * 25]) == 0
     assert "plan: nothing to do, the start is the goal\n" in capsys.readouterr().out
 
@@ -119,7 +119,7 @@ def test_a_budget_of_zero_is_a_status(agent: str, ask: Ask, planner: str) -> Non
 def test_a_solution_can_be_followed(agent: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["solve", agent, "--board", CROSS, "--seed", "3"]) == 0
     captured = capsys.readouterr()
-    assert captured.err == ""
+    assert captured.err == f"next: seads evaluate {agent} --what tasks\n"
     lines = captured.out.splitlines()
     assert lines[0] == "lightsout-cursor, board of solution depth 1"
     assert lines[2:7] == ["  . # . . .", "  # # # . .", "  . # . . .", *["  . . . . ."] * 2]
@@ -131,8 +131,7 @@ def test_a_solution_can_be_followed(agent: str, capsys: pytest.CaptureFixture[st
         "  # # # . .   . . . . .",
         "  . # . . . → . . . . .",
     ]
-    assert lines[-2].startswith("solved with 1 skill, ")
-    assert lines[-1] == f"next: seads evaluate {agent} --what tasks"
+    assert lines[-1].startswith("solved with 1 skill, ")
 
 
 @pytest.mark.filterwarnings("ignore:os.fork:RuntimeWarning")  # reading the film starts ffmpeg
@@ -206,10 +205,11 @@ def test_tasks_are_evaluated_and_written(
     assert json.loads(path.read_text())["tasks"] == tasks
 
     assert cli.main([*given, "--episodes-per-depth", "3"]) == 0
-    lines = capsys.readouterr().out.splitlines()
+    captured = capsys.readouterr()
+    lines = captured.out.splitlines()
     assert lines[0].split()[:3] == ["depth", "boards", "solved"]
     assert [line.split()[0] for line in lines[1:3]] == ["1", "4"]
-    assert lines[-1] == f"next: seads solve {tmp_path}"
+    assert captured.err.splitlines()[-1] == f"next: seads solve {tmp_path}"
 
 
 @pytest.mark.parametrize(
@@ -288,20 +288,21 @@ def test_an_environment_without_a_game_takes_bits(
     assert found["skills"] == [0]
     assert found["moves"] == [None]
     assert found["goal"] == "0000"
-    solved = ask("solve", "agent", "--board", "1110", "--goal", "0000")
+    trusted = ("agent", "--allow", "own_board_of_a_test:make")
+    solved = ask("solve", *trusted, "--board", "1110", "--goal", "0000")
     assert solved["solved"] is True
     assert solved["depth"] is None
-    anywhere = ask("solve", "agent", "--goal", "0000", "--seed", "1")
+    anywhere = ask("solve", *trusted, "--goal", "0000", "--seed", "1")
     assert anywhere["solved"] is True
     assert "1" in anywhere["board"]
-    assert "give --goal" in refusal("solve", "agent", "--board", "1110")
+    assert "give --goal" in refusal("solve", *trusted, "--board", "1110")
     assert "found 3 bits; a state has 4" in refusal("plan", "agent", "--board", "111")
     assert "solution depths are not known" in refusal("solve", "agent", "--depth", "2")
     assert "boards and solution depths of" in refusal("evaluate", "agent", "--what", "tasks")
     # what to run next is something that works there
     for arguments, following in (
-        (["solve", "agent", "--goal", "0000"], "seads plan agent --operators"),
+        (["solve", *trusted, "--goal", "0000"], "seads plan agent --operators"),
         (["plan", "agent", "--operators"], "seads plan agent --board BOARD --goal BOARD"),
     ):
         assert cli.main(arguments) == 0
-        assert capsys.readouterr().out.splitlines()[-1] == f"next: {following}"
+        assert capsys.readouterr().err.splitlines()[-1] == f"next: {following}"

@@ -291,10 +291,10 @@ def test_damaged_lines_cost_themselves_and_are_counted(tmp_path: Path) -> None:
     lines[1] = "\x00\x00"
     lines[2] = "[3]"
     lines[3] = '{"epoch": 40, "env_steps": "many", "coverage": 1.0}'
-    lines[5] = '{"epoch": 60, "env_steps": 60000, "coverage": "<b>"}'  # the line is good otherwise
+    lines[5] = '{"epoch": 60, "env_steps": 60000, "coverage": "<b>"}'
     path.write_text("\n".join(lines) + '\n{"epoch": 110, "env_st')
     found, _ = write_report([str(run)], tmp_path / "report.html")
-    assert [line["epoch"] for line in found[0].metrics] == [10, 50, 60, 70, 80, 90, 100]
+    assert [line["epoch"] for line in found[0].metrics] == [10, 50, 70, 80, 90, 100]
     assert [steps for steps, _ in found[0].curves("coverage").popitem()[1]] == [80_000, 100_000]
     assert "run: damaged lines left out of its metrics: 4" in (tmp_path / "report.html").read_text()
 

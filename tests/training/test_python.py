@@ -75,7 +75,7 @@ def test_a_run_from_python(
     events: list[str] = []
     again = resume(run.directory, report=lambda event, facts: events.append(event))
     assert again == run
-    assert events == ["begin", "end"]
+    assert events == ["begin", "start", "end"]
     other = train("lightsout-cursor-2x2", env_steps=50, out="here", settings=TINY, quiet=True)
     assert other.directory == Path("here")
     assert capfd.readouterr() == ("", "")

@@ -47,6 +47,7 @@ def from_arrays(like: Tree, arrays: dict[str, np.ndarray]) -> Tree:
     """A pytree like `like` with the named arrays as its leaves; raises where they do not fit.
 
     NumPy arrays, which hold what a run has gathered, may be longer or shorter than in `like`.
+    Of an array of JAX its shape alone (`jax.ShapeDtypeStruct`) is enough.
     """
     leaves, structure = jax.tree_util.tree_flatten_with_path(like)
     named = {jax.tree_util.keystr(path): leaf for path, leaf in leaves}
@@ -58,7 +59,8 @@ def from_arrays(like: Tree, arrays: dict[str, np.ndarray]) -> Tree:
 
 def _restored(name: str, like: Any, value: np.ndarray) -> Any:
     """The value as the same kind of leaf."""
-    wanted = np.asarray(like)
+    of_jax = isinstance(like, jax.Array | jax.ShapeDtypeStruct)
+    wanted = like if of_jax else np.asarray(like)
     first = 1 if isinstance(like, np.ndarray) else 0
     fits = value.ndim == wanted.ndim and value.shape[first:] == wanted.shape[first:]
     if not fits or value.dtype != wanted.dtype:
@@ -66,7 +68,9 @@ def _restored(name: str, like: Any, value: np.ndarray) -> Any:
             f"array {name!r} is {value.dtype}{list(value.shape)}; "
             f"needed is {wanted.dtype}{list(wanted.shape)}"
         )
-    if isinstance(like, jax.Array):
+    if of_jax:
+        if value.dtype.kind == "f" and not np.isfinite(value).all():
+            raise SeadsError(f"array {name!r} holds numbers that are not finite")
         return jax.numpy.asarray(value)
     # what was read from a file may be read-only, and what was just saved still in use
     return np.array(value) if isinstance(like, np.ndarray) else type(like)(value)

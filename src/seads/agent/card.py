@@ -2,21 +2,90 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 from collections.abc import Callable, Collection
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Annotated, Any, Generic, Literal, TypeVar
+
+import equinox as eqx
+import msgspec
+from msgspec import UNSET, Meta, Struct, UnsetType
 
 from seads.agent.arrays import from_arrays, read_arrays, to_arrays, write_arrays
 from seads.envs.interface import EnvSpec
+from seads.envs.own import is_own
 from seads.errors import SeadsError, unknown
+from seads.reading import Count, Name, Options, Share, Text, as_kind, read_bytes, read_json
+from seads.trust import refusal
 
 FORMAT = 1
 CARD, WEIGHTS = "card.json", "weights.safetensors"
+CARD_IS = "an agent's card"
 
 Shape = TypeVar("Shape")
 Networks = TypeVar("Networks")
+
+
+class SkillFacts(Struct, forbid_unknown_fields=True):
+    """What a run's own episodes say of a skill."""
+
+    skill: Count
+    episodes: Count
+    steps: Annotated[float, Meta(ge=0.0, le=1e9)]
+    success: Annotated[float, Meta(gt=0.0, lt=1.0)]
+
+
+class Card(Struct, Generic[Shape], forbid_unknown_fields=True):
+    """card.json: what the weights are, then where they come from and what was measured of them."""
+
+    format: Literal[1]
+    env: Name
+    env_options: Options
+    architecture: Shape
+    env_steps: Count | UnsetType = UNSET
+    epoch: Count | UnsetType = UNSET
+    command: Text | UnsetType = UNSET
+    preset: Name | UnsetType = UNSET
+    seed: Count | UnsetType | None = UNSET
+    commit: Name | UnsetType | None = UNSET
+    version: Name | UnsetType = UNSET
+    seal: Name | UnsetType | None = UNSET
+    """Marks an agent as trained here in an environment of the user's own."""
+    skills: list[SkillFacts] | UnsetType = UNSET
+    coverage: Annotated[float, Meta(ge=0.0, le=1000000000.0)] | UnsetType | None = UNSET
+    coverage_of: Count | UnsetType = UNSET
+    model_accuracy: Share | UnsetType | None = UNSET
+    success: Share | UnsetType | None = UNSET
+    success_by_depth: dict[Name, Share] | UnsetType = UNSET
+    success_without_replanning: Share | UnsetType | None = UNSET
+    measured_by: list[Text] | UnsetType = UNSET
+
+    def facts(self) -> dict[str, Any]:
+        """What it says besides what the agent is."""
+        known = msgspec.to_builtins(self)
+        first = ("format", "env", "env_options", "architecture")
+        return {name: value for name, value in known.items() if name not in first}
+
+    def code_refusal(self, source: str | Path, allow: str | None) -> str | None:
+        """Why the code that its environment names may not be imported; None if there is none."""
+        if not is_own(self.env):
+            return None
+        return refusal(source, self.env, self.env_options, self.seal or None, allow)
+
+
+class _Algorithm(Struct):
+    algorithm: Name
+
+
+class _Format(Struct):
+    format: int
+
+
+class _First(Struct):
+    """What must be known before the rest can be read."""
+
+    env: Name
+    architecture: _Algorithm
 
 
 def check_fits(env: str, architecture: Any, spec: EnvSpec) -> None:
@@ -46,7 +115,7 @@ def write_agent(
         "format": FORMAT,
         "env": env,
         "env_options": env_options,
-        "architecture": dataclasses.asdict(architecture),
+        "architecture": msgspec.to_builtins(architecture),
         **more,
     }
     card.with_suffix(".tmp").write_text(json.dumps(content, indent=2) + "\n")
@@ -56,36 +125,48 @@ def write_agent(
 
 def read_card(
     directory: Path,
-    kind: Callable[..., Shape],
+    kind: type[Shape],
     algorithms: Collection[str],
     refuse: Callable[[str, str], SeadsError],
-) -> tuple[str, dict[str, Any], Shape, dict[str, Any]]:
-    """The environment, its options, the architecture, and what else the card says.
+) -> Card[Shape]:
+    """The card of an agent whose architecture is of this kind.
 
     Raises `refuse(algorithm, env)` unless the algorithm is one of `algorithms`.
     """
     path = directory / CARD
+    content, complaint = read_bytes(path, CARD_IS), f"{path} is not {CARD_IS}"
+    made = as_kind(content, _Format, complaint).format
+    if made != FORMAT:
+        raise SeadsError(f"{path} has format {made}; this version of seads reads format {FORMAT}")
+    first = as_kind(content, _First, complaint)
+    if first.architecture.algorithm not in algorithms:  # whose architecture is another one
+        raise refuse(first.architecture.algorithm, first.env)
+    return as_kind(content, Card[kind], complaint)  # type: ignore[valid-type]
+
+
+def algorithm_of(directory: Path) -> str:
+    """The algorithm that a card names."""
+    return read_json(directory / CARD, _First, CARD_IS).architecture.algorithm
+
+
+def read_facts(directory: Path) -> dict[str, Any]:
+    """All that a card says but for the sizes of the networks: what a list or a report shows."""
+    card = read_json(directory / CARD, Card[_Algorithm], CARD_IS)
+    return {"env": card.env, "algorithm": card.architecture.algorithm, **card.facts()}
+
+
+def read_weights(directory: Path, make: Callable[[], Networks]) -> Networks:
+    """The networks that `make` makes, with the weights that were written.
+
+    Only their shapes are made before the file has been found to hold such arrays: a card cannot
+    ask for more than there is.
+    """
+    path = directory / WEIGHTS
+    arrays = read_arrays(path)
     try:
-        content = json.loads(path.read_text())
-        if content["format"] != FORMAT:
-            raise SeadsError(
-                f"{path} has format {content['format']}; this version of seads reads format "
-                f"{FORMAT}"
-            )
-        shape = {
-            key: tuple(value) if isinstance(value, list) else value
-            for key, value in content.pop("architecture").items()
-        }
-        if shape["algorithm"] not in algorithms:  # whose architecture is another one
-            raise refuse(str(shape["algorithm"]), str(content["env"]))
-        return content.pop("env"), content.pop("env_options"), kind(**shape), content
-    except (json.JSONDecodeError, UnicodeDecodeError, KeyError, TypeError, AttributeError) as error:
-        raise SeadsError(f"{path} is not an agent's card: {error}") from None
-
-
-def read_weights(directory: Path, like: Networks) -> Networks:
-    """Networks of the same shapes with the weights that were written."""
-    return from_arrays(like, read_arrays(directory / WEIGHTS))
+        return from_arrays(eqx.filter_eval_shape(make), arrays)
+    except SeadsError as error:
+        raise SeadsError(f"{path}: {error}") from None
 
 
 def packaged() -> dict[str, Path]:

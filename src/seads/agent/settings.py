@@ -146,6 +146,19 @@ class AgentSettings:
             lambda sizes: len(sizes) >= 1 and all(size >= 1 for size in sizes),
             "one or more positive sizes",
         )
+        # what a file asks for is built: so large that no computer has room for it is a mistake
+        for name, most in (("num_skills", 4096), ("critics", 64), ("buffer_episodes", 10**7)):
+            require(getattr(self, name) <= most, name, f"up to {most}")
+        require_all(
+            "hidden model_hidden",
+            lambda sizes: len(sizes) <= 64 and max(sizes) <= 16384,
+            "up to 64 layers of up to 16384",
+        )
+        require_all(
+            "episodes_per_epoch sac_steps sac_batch model_steps model_batch sampled_episodes",
+            lambda value: value <= 10**6,
+            "up to 1000000",
+        )
         require_all(
             "critics n_step sac_steps sac_batch model_steps model_batch episodes_per_epoch "
             "recent_episodes buffer_episodes",

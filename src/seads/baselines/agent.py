@@ -2,34 +2,44 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import jax
+from msgspec import Meta, Struct
 
-from seads.agent.card import CARD, check_fits, find, read_card, read_weights, write_agent
+from seads.agent.card import (
+    algorithm_of,
+    check_fits,
+    find,
+    read_card,
+    read_weights,
+    write_agent,
+)
 from seads.agent.networks import MLP, SkillPolicy, make_policy
 from seads.baselines.policies import SubgoalPolicy
 from seads.baselines.settings import KINDS
-from seads.envs.interface import EnvSpec
+from seads.envs import make_env
+from seads.envs.interface import BatchedEnv, EnvSpec
 from seads.errors import SeadsError, unknown
 from seads.jax_setup import prepare_jax
+from seads.reading import Layers, Size
+
+Horizon = Annotated[int, Meta(ge=0, le=65_536)]
 
 
-@dataclass(frozen=True)
-class BaselineArchitecture:
+class BaselineArchitecture(Struct, frozen=True, forbid_unknown_fields=True):
     """All that is needed to rebuild the policies and to act with them."""
 
     algorithm: str
-    observation_size: int
-    action_size: int
-    num_bits: int
-    hidden: tuple[int, ...]
-    horizon_low: int = 0
+    observation_size: Size
+    action_size: Size
+    num_bits: Size
+    hidden: Layers
+    horizon_low: Horizon = 0
     """Of HAC: steps for one subgoal."""
-    horizon_high: int = 0
+    horizon_high: Horizon = 0
     """Of HAC: subgoals for one board."""
 
 
@@ -45,6 +55,20 @@ class BaselineAgent:
     high: SubgoalPolicy | None
     """Sets subgoals on [manipulator, bits, goal] (HAC)."""
     card: dict[str, Any]
+    code_refusal: str | None = None
+    """Why the code of its environment, which a file has named, may not be imported."""
+
+    def make_env(self, num_envs: int = 1, **options: Any) -> BatchedEnv:
+        """A batch of the agent's environment, made as it was trained; close it after use."""
+        if self.code_refusal is not None:
+            raise SeadsError(self.code_refusal)
+        made = make_env(self.env, num_envs, **{**self.env_options, **options})
+        try:
+            self.check_fits(made.spec)
+        except BaseException:
+            made.close()
+            raise
+        return made
 
     def check_fits(self, spec: EnvSpec) -> None:
         """Raise unless this agent can act in an environment of that specification."""
@@ -59,23 +83,27 @@ class BaselineAgent:
 def is_baseline(source: str | Path) -> bool:
     """Whether a run or agent directory holds a baseline; what cannot be read does not."""
     try:
-        card = json.loads((find(source) / CARD).read_text())
-        return card["architecture"]["algorithm"] in KINDS
-    except (OSError, ValueError, KeyError, TypeError):
+        return algorithm_of(find(source)) in KINDS
+    except (OSError, SeadsError):
         return False
 
 
-def load_baseline(source: str | Path) -> BaselineAgent:
-    """A baseline from a run directory or an agent directory; reads arrays and JSON only."""
+def load_baseline(source: str | Path, *, allow: str | None = None) -> BaselineAgent:
+    """A baseline from a run directory or an agent directory; reads arrays and JSON only.
+
+    `allow` is as for `seads.load`.
+    """
     prepare_jax()
 
     def refuse(algorithm: str, env: str) -> SeadsError:
         return unknown("baseline", algorithm, KINDS)
 
     directory = find(source)
-    env, env_options, ours, card = read_card(directory, BaselineArchitecture, KINDS, refuse)
-    low, high = read_weights(directory, _fresh_policies(ours))
-    return BaselineAgent(env, env_options, ours, low, high, card)
+    card = read_card(directory, BaselineArchitecture, KINDS, refuse)
+    ours = card.architecture
+    low, high = read_weights(directory, lambda: _fresh_policies(ours))
+    untrusted = card.code_refusal(source, allow)
+    return BaselineAgent(card.env, card.env_options, ours, low, high, card.facts(), untrusted)
 
 
 def _fresh_policies(ours: BaselineArchitecture) -> tuple[SkillPolicy, SubgoalPolicy | None]:

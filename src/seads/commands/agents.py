@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
+
+from seads.terminal import tell_next
 
 COLUMNS = ("name", "env", "env_steps", "coverage", "success", "seed")
 WRITTEN = {"env_steps": "{:,}", "coverage": "{:.2f}", "success": "{:.0%}"}
@@ -24,11 +26,20 @@ def run(options: Options) -> list[dict[str, Any]]:
 
     found = []
     for name, directory in packaged().items():
-        card = json.loads((directory / "card.json").read_text())
-        found.append({"name": name, "coverage": None, "success": None, **card})
+        found.append({"name": name, "coverage": None, "success": None, **_card(directory)})
     if not options.json:
         _print_table(found)
     return found
+
+
+def _card(directory: Path) -> dict[str, Any]:
+    import msgspec
+
+    from seads.agent.card import CARD, CARD_IS, Card
+    from seads.reading import read_json
+
+    card = read_json(directory / CARD, Card[dict[str, Any]], CARD_IS)
+    return msgspec.to_builtins(card)
 
 
 def _print_table(found: list[dict[str, Any]]) -> None:
@@ -40,4 +51,4 @@ def _print_table(found: list[dict[str, Any]]) -> None:
         for card in found
     ]
     print(table_text(titles, rows, left=("name", "env")))
-    print(f"next: seads evaluate {found[0]['name']}")
+    tell_next("evaluate", found[0]["name"])

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from seads.games.game import Split
 
 from seads.tables import WIDE, table_text, terminal_width
+from seads.terminal import tell_next
 
 COLUMNS = {
     "name": "environment",
@@ -54,7 +55,7 @@ def run(options: Options) -> list[dict[str, Any]]:
             one["picture"] = str(picture)
         print(f"{len(found)} pictures in {options.pictures}")
     if not options.json:
-        print(f"next: seads train {found[0]['name']}")
+        tell_next("train", found[0]["name"])
     return found
 
 

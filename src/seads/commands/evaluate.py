@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 import sys
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -12,7 +13,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import tyro
 
 from seads.commands.progress import working
-from seads.errors import SeadsError
+from seads.errors import Interrupted, SeadsError
+from seads.terminal import tell, tell_next
 
 if TYPE_CHECKING:
     from seads.evaluation.measure import AnyAgent, Measuring
@@ -55,6 +57,8 @@ class Options:
     """Limit on the memory of a search (the paper's machines had 16 GB)."""
     seed: int = 0
     """Seed of the start states and boards."""
+    allow: Annotated[str | None, tyro.conf.arg(metavar="MODULE:FACTORY")] = None
+    """Import this environment, which the run names; needed where it was not trained here."""
     json: bool = False
     """Print one JSON object."""
 
@@ -64,7 +68,7 @@ def run(options: Options) -> dict[str, Any]:
     from seads.agent.card import find
     from seads.baselines.agent import BaselineAgent
     from seads.evaluation.measure import ALL, Measuring, facts_of, obstacle, open_agent
-    from seads.evaluation.results import agent_at, checkpoint_agents, write_result
+    from seads.evaluation.results import agent_at, checkpoint_agents
     from seads.solving.solver import Solving
 
     if options.checkpoints and not checkpoint_agents(Path(options.run)):
@@ -84,7 +88,7 @@ def run(options: Options) -> dict[str, Any]:
         options.seed,
         solving,
     )
-    agent = open_agent(agent_at(options.run, options.at))
+    agent = open_agent(agent_at(options.run, options.at), options.allow)
     baseline = isinstance(agent, BaselineAgent)
     if baseline:
         _refuse_for_baseline(options)
@@ -98,20 +102,38 @@ def run(options: Options) -> dict[str, Any]:
             continue
         if missing:
             raise SeadsError(missing)
-        results = _measure(agent, part, how, options)
-        command = shlex.join(["seads", *sys.argv[1:]])
-        write_result(options.run, file_name(part, baseline, options), {**facts, **results}, command)
-        measured |= results
+        name = file_name(part, baseline, options)
+        try:
+            for results in _measure(agent, part, how, options):
+                measured |= results
+                _keep(options.run, name, {**facts, **results})
+        except KeyboardInterrupt:
+            if not measured:
+                raise
+            tell(f"interrupted while measuring {part}; what was measured before is kept")
+            raise Interrupted({**facts, **measured}) from None
     if not measured:
         raise SeadsError(f"nothing of {options.run} can be evaluated")
     solvable = not baseline and obstacle(agent, "tasks") is None
     solve_it = solvable and options.what not in ("skills", "model")
-    print(f"next: seads {'solve' if solve_it else 'report'} {options.run}")
+    tell_next("solve" if solve_it else "report", options.run)
     return {**facts, **measured}
 
 
-def _measure(agent: AnyAgent, part: str, how: Measuring, options: Options) -> dict[str, Any]:
-    """One part of the evaluation, measured and shown."""
+def _keep(run: str, name: str, results: dict[str, Any]) -> None:
+    """Write results beside the run; where that cannot be done they are shown all the same."""
+    from seads.evaluation.results import write_result
+
+    try:
+        write_result(run, name, results, shlex.join(["seads", *sys.argv[1:]]))
+    except OSError as error:
+        tell(f"not kept: {error.filename}: {error.strerror}")
+
+
+def _measure(
+    agent: AnyAgent, part: str, how: Measuring, options: Options
+) -> Iterator[dict[str, Any]]:
+    """One part of the evaluation, measured and shown; again with every checkpoint of a curve."""
     from seads.evaluation.measure import measure, open_agent
     from seads.evaluation.results import checkpoint_agents
 
@@ -120,17 +142,18 @@ def _measure(agent: AnyAgent, part: str, how: Measuring, options: Options) -> di
         found = measure(agent, part, how, counter)
     print(found)
     results: dict[str, Any] = {part: found.to_json()}
+    yield results
     if options.checkpoints and found.point():
         results["curve"] = []
         for directory in checkpoint_agents(Path(options.run)):
             with working(directory.parent.name):
-                earlier = open_agent(directory)
+                earlier = open_agent(directory, options.allow)
                 point = measure(earlier, part, how, counter).point()
                 point = {"env_steps": earlier.card["env_steps"], **point}
             results["curve"].append(point)
             name, value = list(point.items())[1]
             print(f"{point['env_steps']:>10,} env steps: {name} {value:.4g}", flush=True)
-    return results
+            yield results
 
 
 class PlanCounter:

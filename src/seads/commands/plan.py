@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import tyro
 
 from seads.errors import SeadsError
+from seads.terminal import tell_next
 
 if TYPE_CHECKING:
     from seads.solving.agent import Agent
@@ -58,13 +59,14 @@ def run(options: Options) -> dict[str, Any]:
         result["operators"] = [one.to_json() for one in operators]
     if options.board is not None:
         result |= make_plan(agent, options.board, options)
-        goal = "" if options.goal is None else f" --goal {result['goal']!r}"
-        solvable = f"solve {options.run} --board {result['board']!r}{goal}"
-        solved = result["status"] == "solved"
-        print(f"next: seads {solvable if solved else f'plan {options.run} --operators'}")
+        goal = [] if options.goal is None else ["--goal", result["goal"]]
+        if result["status"] == "solved":
+            tell_next("solve", options.run, "--board", result["board"], *goal)
+        else:
+            tell_next("plan", options.run, "--operators")
     else:
-        goal = " --goal BOARD" if agent.boards.goal is None else ""
-        print(f"next: seads plan {options.run} --board BOARD{goal}")
+        goal = ["--goal", "BOARD"] if agent.boards.goal is None else []
+        tell_next("plan", options.run, "--board", "BOARD", *goal)
     return result
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import tyro
 
 from seads.errors import SeadsError
+from seads.terminal import tell, tell_next
 
 if TYPE_CHECKING:
     from seads.show.play.server import PlayServer
@@ -59,7 +60,8 @@ def run(options: Options) -> dict[str, Any]:
         _tell(chosen, server, options)
         server.wait()
     except KeyboardInterrupt:  # the way to end it, not an accident
-        print(f"\nnext: seads report {chosen}")
+        tell("")
+        tell_next("report", chosen)
     finally:
         server.stop()
     return {}
@@ -121,5 +123,5 @@ def _export(chosen: str, options: Options) -> dict[str, Any]:
         chosen, options.export, options.board, options.depth, options.planner, options.seed
     )
     print(f"{options.export}: {status.value}; open it in any browser")
-    print(f"next: seads play {chosen}")
+    tell_next("play", chosen)
     return {"replay": str(options.export), "status": status.name.lower()}

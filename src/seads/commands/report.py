@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import tyro
 
+from seads.terminal import tell_next
+
 if TYPE_CHECKING:
     from seads.show.report.records import RunRecord
 
@@ -49,7 +51,7 @@ def run(options: Options) -> dict[str, Any]:
         for source, record in zip(options.runs, runs, strict=True)
         if record.has_weights and not is_own(record.env)
     ]
-    print(f"next: seads play {playable[0]}" if playable else "next: seads play")
+    tell_next("play", *playable[:1])
     return {
         "out": str(options.out),
         "figures": [str(path) for path in files[1:]],

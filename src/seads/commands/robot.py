@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from seads.errors import SeadsError
 from seads.robot.twin.program import TwinSettings
+from seads.terminal import tell_next
 
 if TYPE_CHECKING:
     from seads.robot.guard import Envelope
@@ -141,7 +142,10 @@ def _check(options: Check) -> dict[str, Any]:
                 "move the tablet and calibrate again"
             )
         print(f"the whole screen is within reach; residuals {_millimetres(known.residuals)}")
-    print("next: seads robot calibrate" if known is None else "ready")
+    if known is None:
+        tell_next("robot", "calibrate")
+    else:
+        print("ready")
     return found | {"verdict": "ready" if known is not None else "not calibrated"}
 
 
@@ -171,7 +175,7 @@ def _calibrate(options: Calibrate) -> dict[str, Any]:
             found = calibrate_by_touches(arm, screen, above, options.wait)
     found.save(options.out)
     print(f"{options.out}: {len(found.touches)} touches, {_millimetres(found.residuals)}")
-    print(f"next: seads robot check --calibration {options.out}")
+    tell_next("robot", "check", "--calibration", options.out)
     return {"file": str(options.out), **found.as_json()}
 
 

@@ -10,6 +10,7 @@ import tyro
 
 from seads.commands.progress import working
 from seads.errors import SeadsError
+from seads.terminal import tell_next
 
 
 @dataclass(frozen=True)
@@ -38,6 +39,8 @@ class Options:
     """Limit on the memory of a search."""
     max_skills: int | None = None
     """Give up after this many skills; twice the first plan and ten more by default."""
+    allow: Annotated[str | None, tyro.conf.arg(metavar="MODULE:FACTORY")] = None
+    """Import this environment, which the run names; needed where it was not trained here."""
     video: Path | None = None
     """Write an mp4 of the rollout to this file."""
     json: bool = False
@@ -53,7 +56,7 @@ def run(options: Options) -> dict[str, Any]:
     video = options.video
     if video is not None and video.suffix != ".mp4":
         raise SeadsError(f"{video} is no mp4 file; its name must end in .mp4")
-    agent = load(options.run)
+    agent = load(options.run, allow=options.allow)
     with working(f"{options.run}: solving"):
         solution = solve(
             agent,
@@ -72,7 +75,8 @@ def run(options: Options) -> dict[str, Any]:
     print(solution)
     if video is not None:
         print(f"video: {video}")
-    # an environment of one's own has no boards of known depths to evaluate on
-    tasks = f"evaluate {options.run} --what tasks"
-    print(f"next: seads {f'plan {options.run} --operators' if is_own(agent.env) else tasks}")
+    if is_own(agent.env):  # it has no boards of known depths to evaluate on
+        tell_next("plan", options.run, "--operators")
+    else:
+        tell_next("evaluate", options.run, "--what", "tasks")
     return {**solution.to_json(), "video": None if video is None else str(video)}

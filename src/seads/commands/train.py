@@ -9,7 +9,8 @@ from typing import Annotated, Any, Literal
 
 import tyro
 
-from seads.errors import SeadsError
+from seads.errors import Interrupted, SeadsError
+from seads.terminal import tell
 
 
 @dataclass(frozen=True)
@@ -30,6 +31,8 @@ class Options:
     """Run directory; runs/ENV-seedN by default."""
     resume: Path | None = None
     """Continue the run in this directory, with its settings; --env-steps N: beyond its budget."""
+    allow: Annotated[str | None, tyro.conf.arg(metavar="MODULE:FACTORY")] = None
+    """With --resume: import this environment, which a run that was not trained here names."""
     set: Annotated[tuple[str, ...], tyro.conf.arg(metavar="NAME=VALUE ...")] = ()
     """Settings of the learner, such as alpha=0.05 hidden=512,512; --settings lists them."""
     env_set: Annotated[tuple[str, ...], tyro.conf.arg(metavar="NAME=VALUE ...")] = ()
@@ -49,7 +52,9 @@ def run(options: Options) -> Any:
 
     if options.resume is not None:
         _refuse_with_resume(options)
-        ended = resume(options.resume, env_steps=options.env_steps, wandb=options.wandb)
+        ended = resume(
+            options.resume, env_steps=options.env_steps, allow=options.allow, wandb=options.wandb
+        )
     else:
         asked: dict[str, Any] = dict(
             algo=options.algo,
@@ -59,16 +64,21 @@ def run(options: Options) -> Any:
             settings=named_values(options.set),
             env_options=named_values(options.env_set),
         )
+        if options.allow is not None:
+            raise SeadsError("--allow is for --resume: a new run names its environment itself")
         if options.settings:
             return _list_settings(options.env or "lightsout-cursor", asked, options.json)
         ended = train(options.env, out=options.out, wandb=options.wandb, **asked)
-    print(ended.next_step)
-    return {
+    tell(ended.next_step)
+    result = {
         "out": str(ended.directory),
         "status": ended.status,
         "env": ended.env,
         "env_steps": ended.env_steps,
     }
+    if ended.status == "stopped":  # so that a shell's loop stops, too
+        raise Interrupted(result)
+    return result
 
 
 def _list_settings(env: str, asked: dict[str, Any], as_json: bool) -> list[dict[str, Any]]:

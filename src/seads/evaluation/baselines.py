@@ -14,7 +14,6 @@ from seads.agent.networks import SkillPolicy
 from seads.agent.rollout import act
 from seads.baselines.agent import BaselineAgent
 from seads.baselines.hierarchical_episodes import Horizons, play
-from seads.envs import make_env
 from seads.envs.interface import BatchedEnv
 from seads.evaluation.coverage import ROWS
 from seads.evaluation.statistics import CONFIDENCE, summary
@@ -88,8 +87,7 @@ def measure_baseline(
     for first in range(0, len(drawn.depths), ROWS):
         part = slice(first, first + ROWS)
         rows = len(drawn.starts[part])
-        with closing(make_env(agent.env, rows, mode="task", **agent.env_options)) as env:
-            agent.check_fits(env.spec)
+        with closing(agent.make_env(rows, mode="task")) as env:
             observations = env.reset(drawn.seeds[part], symbols=drawn.starts[part])
             if agent.high is None:
                 found.append(run_flat(env, observations, agent.low))

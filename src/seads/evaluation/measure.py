@@ -104,16 +104,18 @@ def evaluate(
     minimise: Minimise = "length",
     seconds: float = 60.0,
     memory_mb: float = 1024.0,
+    allow: str | None = None,
 ) -> Scores:
     """Measure coverage and boards solved (`all`), or any of coverage, tasks, model, skill_maps.
 
     An agent is given as it was loaded, by its name, or by its run directory. What cannot be
-    measured is left out of `all`, and raises where it is asked for by name.
+    measured is left out of `all`, and raises where it is asked for by name. `allow` is as for
+    `seads.load`.
     """
     solving = Solving(planner, replan, minimise, seconds, memory_mb)
     asked = None if depths is None else tuple(depths)
     how = Measuring(starts, split, asked, episodes_per_depth, boards_per_depth, seed, solving)
-    agent = open_agent(agent) if isinstance(agent, str | Path) else agent
+    agent = open_agent(agent, allow) if isinstance(agent, str | Path) else agent
     wanted = ALL if what == "all" else (what,) if isinstance(what, str) else tuple(what)
     scores = {}
     for name in ("skill_maps" if name == "skills" else name for name in wanted):
@@ -125,9 +127,10 @@ def evaluate(
     return Scores(**facts_of(agent), **scores)
 
 
-def open_agent(source: str | Path) -> AnyAgent:
+def open_agent(source: str | Path, allow: str | None = None) -> AnyAgent:
     """An agent with skills or a baseline, whichever the source holds."""
-    return load_baseline(source) if is_baseline(source) else load(source)
+    opened = load_baseline if is_baseline(source) else load
+    return opened(source, allow=allow)
 
 
 def facts_of(agent: AnyAgent) -> dict[str, Any]:

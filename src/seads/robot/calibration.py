@@ -12,12 +12,14 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal
 
 import numpy as np
 from jaxtyping import Float
+from msgspec import Meta, Struct
 
 from seads.errors import SeadsError
+from seads.reading import read_json
 from seads.robot import kinematics
 from seads.robot.guard import LARGEST, MOST_TILT, Envelope
 from seads.robot.kinematics import Points, Speed
@@ -41,6 +43,14 @@ class Touched:
 
     place: tuple[float, float]
     tip: tuple[float, float, float]
+
+
+class CalibrationFile(Struct, forbid_unknown_fields=True):
+    """The file of `seads robot calibrate`; what was fitted is fitted anew when it is read."""
+
+    version: Literal[1]
+    touches: Annotated[list[Touched], Meta(min_length=4, max_length=100)]
+    residuals_mm: dict[str, float] | None = None
 
 
 @dataclass(frozen=True)
@@ -160,20 +170,11 @@ class Calibration:
     @classmethod
     def load(cls, file: Path) -> Calibration:
         """Read the touches and fit them anew: so a file cannot contradict itself."""
+        found = read_json(file, CalibrationFile, "a file of `seads robot calibrate`")
         try:
-            given = json.loads(file.read_text())
-        except (UnicodeDecodeError, ValueError):
-            raise SeadsError(
-                f"{file}: no JSON; allowed: a file of `seads robot calibrate`"
-            ) from None
-        version = given.get("version") if isinstance(given, dict) else None
-        if version != FILE_VERSION:
-            raise SeadsError(f"{file}: version {version!r}; allowed: {FILE_VERSION}")
-        try:
-            return cls.fit([_touched(one) for one in given["touches"]])
-        except (KeyError, TypeError, ValueError, OverflowError) as error:
-            why = str(error) if isinstance(error, SeadsError) else "its touches are not readable"
-            raise SeadsError(f"{file}: {why}") from None
+            return cls.fit(found.touches)
+        except SeadsError as error:
+            raise SeadsError(f"{file}: {error}") from None
 
     def _box(self) -> tuple[np.ndarray, np.ndarray]:
         corners = [[*corner, z] for corner in CORNERS for z in (0.0, 1.0)]
@@ -181,12 +182,6 @@ class Calibration:
         low, high = points.min(0) - MARGIN, points.max(0) + MARGIN
         # beside and above there is room; nearer to the base than the largest box is not
         return np.maximum(low, LARGEST[0]), np.minimum(high, LARGEST[1])
-
-
-def _touched(given: dict[str, Any]) -> Touched:
-    x, y = (float(value) for value in given["place"])
-    tip_x, tip_y, tip_z = (float(value) for value in given["tip"])
-    return Touched((x, y), (tip_x, tip_y, tip_z))
 
 
 def _perspective(

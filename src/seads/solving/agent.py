@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import jax
 import numpy as np
 from jaxtyping import Bool
+from msgspec import Struct
 from numpy.typing import ArrayLike
 
 from seads.agent.card import check_fits, find, read_card, read_weights, write_agent
@@ -21,6 +22,7 @@ from seads.errors import SeadsError, unknown
 from seads.jax_setup import prepare_jax
 from seads.planning import Plan
 from seads.planning.costs import Minimise
+from seads.reading import Layers, Size
 from seads.solving.boards import GameReader, Reader, game_of, goal_for
 from seads.solving.solver import Solver, Solving
 
@@ -33,19 +35,25 @@ Board = str | ArrayLike
 """A board as text such as '.#... ###.. …', as its fields' values, or as symbolic bits."""
 
 
-@dataclass(frozen=True)
-class Architecture:
+class Architecture(Struct, frozen=True, forbid_unknown_fields=True):
     """All that is needed to rebuild the networks before their weights are read."""
 
     algorithm: str
-    observation_size: int
-    action_size: int
-    num_bits: int
-    num_skills: int
-    hidden: tuple[int, ...]
-    model_hidden: tuple[int, ...]
-    model: str = "network"
+    observation_size: Size
+    action_size: Size
+    num_bits: Size
+    num_skills: Size
+    hidden: Layers
+    model_hidden: Layers
+    model: Literal["network", "linear", "network-without-xor"] = "network"
     policy_sees_symbol: bool = True
+
+    def __post_init__(self) -> None:
+        if self.num_bits >= self.observation_size:  # it holds the bits and the time left
+            raise SeadsError(
+                f"an observation of {self.observation_size} numbers cannot hold "
+                f"{self.num_bits} bits"
+            )
 
     @property
     def unseen(self) -> tuple[int, int]:
@@ -66,6 +74,8 @@ class Agent:
     model: ForwardModel | Discriminator
     card: dict[str, Any]
     """Where it comes from: command, seed, commit, env steps, what was measured."""
+    code_refusal: str | None = None
+    """Why the code of its environment, which a file has named, may not be imported."""
 
     def __str__(self) -> str:
         steps = self.card.get("env_steps")
@@ -132,6 +142,8 @@ class Agent:
 
     def make_env(self, num_envs: int = 1, **options: Any) -> BatchedEnv:
         """A batch of the agent's environment, made as it was trained; close it after use."""
+        if self.code_refusal is not None:
+            raise SeadsError(self.code_refusal)
         made = make_env(self.env, num_envs, **{**self.env_options, **options})
         try:
             self.check_fits(made.spec)
@@ -150,10 +162,12 @@ class Agent:
         write_agent(directory, self.env, self.env_options, self.architecture, networks, self.card)
 
 
-def load(source: str | Path) -> Agent:
+def load(source: str | Path, *, allow: str | None = None) -> Agent:
     """An agent by its name in the package, or from a run directory or an agent directory.
 
-    Reads arrays and JSON only: loading an agent never runs code.
+    Reads arrays and JSON only: loading an agent never runs code. An environment that is code of
+    its own, `module:factory`, is imported when one is made, and only if the agent was trained
+    here or `allow` names that factory.
     """
     prepare_jax()
 
@@ -166,22 +180,16 @@ def load(source: str | Path) -> Agent:
         )
 
     directory = find(source)
-    env, env_options, architecture, card = read_card(directory, Architecture, ALGORITHMS, refuse)
-    policy = make_policy(
-        architecture.observation_size + architecture.num_skills,
-        architecture.action_size,
-        architecture.hidden,
-        jax.random.key(0),
-        architecture.unseen,
-    )
-    model = make_model(
-        architecture.algorithm,
-        architecture.model,
-        architecture.num_bits,
-        architecture.num_skills,
-        architecture.model_hidden,
-        jax.random.key(0),
-        learns=False,
-    )
-    policy, model = read_weights(directory, (policy, model))
-    return Agent(env, env_options, architecture, policy, model, card)
+    card = read_card(directory, Architecture, ALGORITHMS, refuse)
+    shape = card.architecture
+
+    def fresh() -> tuple[SkillPolicy, ForwardModel | Discriminator]:
+        key = jax.random.key(0)
+        inputs = shape.observation_size + shape.num_skills
+        policy = make_policy(inputs, shape.action_size, shape.hidden, key, shape.unseen)
+        sizes = (shape.num_bits, shape.num_skills, shape.model_hidden)
+        return policy, make_model(shape.algorithm, shape.model, *sizes, key, learns=False)
+
+    policy, model = read_weights(directory, fresh)
+    untrusted = card.code_refusal(source, allow)
+    return Agent(card.env, card.env_options, shape, policy, model, card.facts(), untrusted)

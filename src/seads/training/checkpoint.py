@@ -11,10 +11,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
+import msgspec
 import numpy as np
+from msgspec import Struct
 
 from seads.agent.arrays import read_arrays, write_arrays
 from seads.errors import SeadsError
+from seads.reading import Count, Name, read_json
 
 RESUMABLE = "learner.safetensors"
 MANIFEST = "manifest.json"
@@ -22,6 +25,17 @@ LAYOUT = 2
 """Which names the arrays have: since 2, those of the progress as a pytree."""
 
 Found = TypeVar("Found")
+
+
+class Manifest(Struct, forbid_unknown_fields=True, omit_defaults=True):
+    """manifest.json of a checkpoint."""
+
+    sha256: Name
+    env_steps: Count
+    layout: int = 1
+    epoch: Count = 0
+    config: Name | None = None
+    """Fingerprint of the config.json that it was made with."""
 
 
 def write_checkpoint(
@@ -79,16 +93,17 @@ def newest_checkpoint(
         if not (directory / RESUMABLE).exists() and not (directory / MANIFEST).exists():
             continue
         try:
-            facts = json.loads((directory / MANIFEST).read_text())
-            if _digest(directory / RESUMABLE) != facts["sha256"]:
+            facts = read_json(directory / MANIFEST, Manifest, "a checkpoint's manifest")
+            if _digest(directory / RESUMABLE) != facts.sha256:
                 raise SeadsError("its contents do not match its checksum")
-            if facts.get("layout") != LAYOUT:
+            if facts.layout != LAYOUT:
                 raise SeadsError(
                     "another version of seads wrote it, and only that one can continue this run; "
                     "its agents still load"
                 )
-            return take(read_arrays(directory / RESUMABLE), facts), directory, complaints
-        except (OSError, KeyError, TypeError, ValueError) as error:
+            arrays = read_arrays(directory / RESUMABLE)
+            return take(arrays, msgspec.to_builtins(facts)), directory, complaints
+        except (OSError, SeadsError) as error:
             complaints.append(f"{directory.name} cannot be used ({error})")
     if complaints:
         raise SeadsError(f"no good checkpoint in {home}: {'; '.join(complaints)}")

@@ -10,13 +10,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
-from seads.agent.settings import DEFAULT, AgentSettings, from_dict
-from seads.errors import SeadsError, require, unknown
+from msgspec import Struct
+
+from seads.errors import SeadsError, require
 from seads.files import write_text_aside
+from seads.reading import Name, Options, as_kind, read_bytes
 from seads.training.algorithms import settings_kind
 
 Settings = TypeVar("Settings")
 
+CONFIG_IS = "a run's configuration"
 _ON_DISK = {"settings": "agent"}
 """Names in config.json that differ from those here."""
 
@@ -25,15 +28,15 @@ _ON_DISK = {"settings": "agent"}
 class TrainConfig(Generic[Settings]):
     """Everything that decides what a run does."""
 
-    env: str
+    env: Name
     """Name of the environment, or module:factory."""
     settings: Settings
     """Settings of the algorithm, which they name: AgentSettings, SACSettings or HACSettings."""
-    env_options: dict[str, Any] = field(default_factory=dict)
+    env_options: Options = field(default_factory=dict)
     """Options of the manipulator, such as physics or observation."""
-    preset: str = "default"
+    preset: Name = "default"
     """The preset that the settings started from."""
-    changed: list[str] = field(default_factory=list)
+    changed: list[Name] = field(default_factory=list)
     """Names of the settings that were given other values than the preset's."""
     seed: int = 0
     """The one seed of all random streams."""
@@ -71,6 +74,7 @@ class TrainConfig(Generic[Settings]):
         require(self, self.seed < 2**32, "seed", "below 2**32")
         ascending = all(a < b for a, b in itertools.pairwise(self.budgets))
         require(self, ascending, "earlier_budgets", "ascending, and below env_steps")
+        require(self, self.coverage_starts <= 10_000, "coverage_starts", "up to 10000")
 
     def write(self, path: Path) -> None:
         """Write as JSON, aside first: a run killed meanwhile leaves no half of it."""
@@ -127,18 +131,23 @@ def extend(path: Path, env_steps: int) -> TrainConfig:
     return config
 
 
+class _Algorithm(Struct):
+    algorithm: Name = "seads"
+
+
+class _Named(Struct):
+    """Whose settings they are, which must be known before they can be read."""
+
+    agent: _Algorithm
+
+
 def read_config(path: Path) -> TrainConfig:
     """Read what `TrainConfig.write` wrote; anything else raises a sentence."""
-    try:
-        values = json.loads(path.read_text())
-        known = [_ON_DISK.get(f.name, f.name) for f in dataclasses.fields(TrainConfig)]
-        for name in values:
-            if name not in known:
-                raise unknown(f"setting in {path}", name, known)
-        given = values.pop("agent")
-        kind = settings_kind(given.get("algorithm", "seads"))
-        # a run from before a setting existed did what the preset default does
-        before = DEFAULT if kind is AgentSettings else {}
-        return TrainConfig(**values, settings=from_dict(before | given, kind))
-    except (json.JSONDecodeError, UnicodeDecodeError, KeyError, TypeError, AttributeError) as error:
-        raise SeadsError(f"{path} is not a run's configuration: {error}") from None
+    content = read_bytes(path, CONFIG_IS)
+    complaint = f"{path} is not {CONFIG_IS}"
+    kind = settings_kind(as_kind(content, _Named, complaint).agent.algorithm)
+    values = as_kind(content, dict[str, Any], complaint)
+    settings = as_kind(values.pop("agent"), kind, f"{complaint}: agent")
+    # what has been read as settings already is passed on as it is
+    found = as_kind(values | {"settings": None}, TrainConfig[None], complaint)
+    return dataclasses.replace(found, settings=settings)

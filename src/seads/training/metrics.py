@@ -3,11 +3,32 @@
 from __future__ import annotations
 
 import json
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from msgspec import Struct
+
+from seads.errors import SeadsError
 from seads.files import write_text_aside
+from seads.reading import Count, Name, as_kind, raw_lines, read_lines
+
+
+class _Line(Struct):
+    """What every line of metrics or timing has; the rest of it are numbers with names."""
+
+    epoch: Count
+
+
+class MetricLine(_Line):
+    """A line of metrics.jsonl."""
+
+    env_steps: Count
+
+
+class TimingLine(_Line):
+    """A line of timing.jsonl."""
+
+    seconds: float
 
 
 class MetricLog:
@@ -48,24 +69,26 @@ class MetricLog:
 
 
 def keep_until(path: Path, last_epoch: int) -> None:
-    """Drop the lines after an epoch, and a half-written last line."""
+    """Drop the lines after an epoch, and those that are damaged."""
     if not path.exists():
         return
     kept = []
-    for line in path.read_text().splitlines():
+    for line in raw_lines(path):
         try:
-            if json.loads(line)["epoch"] > last_epoch:
-                break
-        except (json.JSONDecodeError, KeyError, TypeError):
+            epoch = as_kind(line, _Line, "").epoch
+        except SeadsError:
+            continue
+        if epoch > last_epoch:
             break
-        kept.append(line + "\n")
+        kept.append(line.decode() + "\n")
     write_text_aside(path, "".join(kept))
 
 
 def read_metrics(path: Path) -> list[dict[str, Any]]:
-    """The lines of a metrics file; a damaged one costs itself alone."""
-    lines = []
-    for line in path.read_text(errors="replace").splitlines():
-        with suppress(json.JSONDecodeError):
-            lines.append(json.loads(line))
-    return lines
+    """The lines of a metrics or timing file; a damaged one costs itself alone."""
+    return read_counted(path, _Line)[0]
+
+
+def read_counted(path: Path, *kinds: Any) -> tuple[list[dict[str, Any]], int]:
+    """The lines that are of every kind, and how many others there are."""
+    return read_lines(path, dict[Name, int | float], *kinds)

@@ -10,14 +10,38 @@ import shlex
 import subprocess
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, TypedDict
 
 from seads import __version__
 from seads.agent.settings import as_typed
+from seads.envs.own import is_own
 from seads.files import write_text_aside
+from seads.reading import Count, Name, read_json
 from seads.training.algorithms import AnyProgress
 from seads.training.config import TrainConfig
 from seads.training.configure import default_name
+from seads.trust import seal
+
+Status = Literal["running", "finished", "stopped", "failed"]
+
+
+class RunMeta(TypedDict, total=False):
+    """What is read back of meta.json; the rest of it is for people."""
+
+    seads: Name
+    commit: Name | None
+    machine: Name
+    started: Name
+    status: Status
+    epoch: Count
+    env_steps: Count
+    budget: Count
+    seal: Name | None
+
+
+def read_meta(path: Path) -> RunMeta:
+    """What a run says of itself; nothing where it has not said anything yet."""
+    return read_json(path, RunMeta, "what a run says of itself") if path.exists() else {}
 
 
 def card(config: TrainConfig) -> dict[str, Any]:
@@ -29,7 +53,13 @@ def card(config: TrainConfig) -> dict[str, Any]:
         "seed": config.seed,
         "commit": _commit(),
         "version": __version__,
+        **_sealed(config),
     }
+
+
+def _sealed(config: TrainConfig) -> dict[str, str | None]:
+    """What lets the code of one's own environment be imported again (see `seads.trust`)."""
+    return {"seal": seal(config.env, config.env_options)} if is_own(config.env) else {}
 
 
 def command_of(config: TrainConfig) -> str:
@@ -51,20 +81,19 @@ def write_meta(
     out: Path,
     config: TrainConfig,
     progress: AnyProgress,
-    status: str,
+    status: Status,
     seconds: float,
 ) -> None:
     """Write meta.json; `seconds` is the time since the start or the last resume."""
     path = out / "meta.json"
     now = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
-    old = json.loads(path.read_text()) if path.exists() else {}
     meta = {
         "seads": __version__,
         "versions": {name: version(name) for name in ("jax", "mujoco", "numpy", "equinox")},
         "commit": _commit(),
         "machine": f"{platform.machine()}, {os.cpu_count()} cores",
         "python": platform.python_version(),
-        "started": old.get("started", now),
+        "started": read_meta(path).get("started", now),
         "updated": now,
         "seconds_since_start_or_resume": round(seconds, 1),
         "status": status,
@@ -72,6 +101,7 @@ def write_meta(
         "env_steps": progress.env_steps,
         "budget": config.env_steps,
         "earlier_budgets": config.earlier_budgets,
+        **_sealed(config),
     }
     write_text_aside(path, json.dumps(meta, indent=2) + "\n")
 

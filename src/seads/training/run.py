@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
-import json
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from seads.envs.own import is_own
+from seads.errors import SeadsError
 from seads.jax_setup import prepare_jax
 from seads.solving import Agent, load
+from seads.terminal import next_command, tell
 from seads.training.config import TrainConfig, extend, read_config
 from seads.training.configure import configure, default_name
+from seads.training.lock import RunLock
 from seads.training.metrics import read_metrics
 from seads.training.progress import TrainingProgress
+from seads.training.provenance import read_meta
 from seads.training.runner import Report, check_new, check_run, go_on, start
 from seads.training.runner import quiet as no_report
+from seads.trust import refusal
 
 
 @dataclass(frozen=True)
@@ -49,11 +54,11 @@ class Run:
     def next_step(self) -> str:
         """What one does now, as words for a terminal."""
         if self.status != "finished":
-            return f"stopped; continue with: seads train --resume {self.directory}"
+            return f"stopped; continue with: {next_command('train', '--resume', self.directory)}"
         # an environment of one's own has no known moves: see what was learned instead
         if is_own(self.env) and self.config.settings.algorithm == "seads":
-            return f"next: seads plan {self.directory} --operators"
-        return f"next: seads evaluate {self.directory}"
+            return f"next: {next_command('plan', self.directory, '--operators')}"
+        return f"next: {next_command('evaluate', self.directory)}"
 
     def __str__(self) -> str:
         measured = [line["coverage"] for line in self.metrics if "coverage" in line]
@@ -96,7 +101,7 @@ def train(
     )
     directory = Path("runs", default_name(config)) if out is None else Path(out)
     check_new(directory)
-    with _shown(config, report, quiet) as progress:
+    with _says_how_to_go_on(directory), _shown(config, report, quiet) as progress:
         status = start(config, directory, progress, wandb)
     return _ended(directory, config, status)
 
@@ -105,6 +110,7 @@ def resume(
     out: str | Path,
     *,
     env_steps: int | None = None,
+    allow: str | None = None,
     report: Report | None = None,
     quiet: bool = False,
     wandb: bool = False,
@@ -112,15 +118,35 @@ def resume(
     """Continue a run from its newest good checkpoint, bit for bit as if it had never stopped.
 
     `env_steps` is a larger budget than it had, for more of the same run: see `TrainConfig`.
+    Where its environment is code of its own, `module:factory`, it is imported only if the run was
+    trained here or `allow` names that factory.
     """
     prepare_jax()
     directory = Path(out)
     config = check_run(directory)
+    if is_own(config.env):
+        sealed = read_meta(directory / "meta.json").get("seal")
+        untrusted = refusal(out, config.env, config.env_options, sealed, allow)
+        if untrusted is not None:
+            raise SeadsError(untrusted)
     if env_steps is not None:
-        config = extend(directory / "config.json", env_steps)
-    with _shown(config, report, quiet) as progress:
+        with RunLock(directory):
+            config = extend(directory / "config.json", env_steps)
+    with _says_how_to_go_on(directory), _shown(config, report, quiet) as progress:
         status = go_on(directory, progress, wandb)
     return _ended(directory, config, status)
+
+
+@contextmanager
+def _says_how_to_go_on(directory: Path) -> Iterator[None]:
+    """Also where a second Ctrl-C lets nothing more be saved."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        if (directory / "config.json").is_file():
+            command = next_command("train", "--resume", directory)
+            tell(f"stopped at once; continue from the last checkpoint with: {command}")
+        raise
 
 
 def _shown(
@@ -132,5 +158,5 @@ def _shown(
 
 
 def _ended(directory: Path, config: TrainConfig, status: str) -> Run:
-    meta = json.loads((directory / "meta.json").read_text())
+    meta = read_meta(directory / "meta.json")
     return Run(directory, status, config.env, config.seed, meta["env_steps"])

@@ -19,13 +19,15 @@ from seads.errors import SeadsError
 from seads.training.algorithms import AnyProgress, AnyTrainer, make_trainer
 from seads.training.checkpoint import disk_full, newest_checkpoint, write_checkpoint
 from seads.training.config import TrainConfig, fingerprint, read_config
+from seads.training.lock import LOCK, RunLock, locked
 from seads.training.metrics import MetricLog
-from seads.training.provenance import card, write_meta
+from seads.training.provenance import Status, card, write_meta
 
 Report = Callable[[str, dict[str, Any]], None]
 """Called with an event and what there is to say of it.
 
-Events are 'begin' (the environments are there), 'epoch', 'checkpoint', 'warning' and 'end'.
+Events are 'begin' (the environments are there), 'start' (and where), 'epoch', 'checkpoint',
+'warning' and 'end'.
 """
 
 
@@ -36,23 +38,37 @@ def quiet(event: str, facts: dict[str, Any]) -> None:
 def start(config: TrainConfig, out: Path, report: Report = quiet, wandb: bool = False) -> str:
     """Train into a new directory; returns how it ended: 'finished' or 'stopped'."""
     check_new(out)
+    check_wandb(wandb)
     with failed_rows_in_words(config, out), closing(make_trainer(config)) as trainer:
         report("begin", {})
         # collects already: an environment that does not work says so before anything is written
         progress = trainer.begin()
-        with full_disk_in_words(out):
-            out.mkdir(parents=True, exist_ok=True)
+        with full_disk_in_words(out), locked(out) as lock:
+            check_empty(out)  # nobody was faster
             config.write(out / "config.json")
-            return _run(config, trainer, progress, out, report, wandb)
+            return _run(config, trainer, progress, out, lock, report, wandb)
 
 
 def check_new(out: Path) -> None:
     """Raises SeadsError if there is something in the place of a new run directory."""
     if out.exists() and not out.is_dir():
         raise SeadsError(f"{out} is a file; choose another --out")
-    if out.is_dir() and any(out.iterdir()):
+    if (out / LOCK).is_file():
+        RunLock(out).release()  # says who has it, if somebody has
+    check_empty(out)
+
+
+def check_empty(out: Path) -> None:
+    """Raises SeadsError if a directory holds anything but its lock."""
+    if out.is_dir() and any(path.name != LOCK for path in out.iterdir()):
         on = f", or continue with --resume {out}" if (out / "config.json").is_file() else ""
         raise SeadsError(f"{out} exists and is not empty; choose another --out{on}")
+
+
+def check_wandb(wanted: bool) -> None:
+    """What is missing is found before anything is written."""
+    if wanted:
+        import wandb  # noqa: F401
 
 
 def check_run(out: Path) -> TrainConfig:
@@ -65,12 +81,14 @@ def check_run(out: Path) -> TrainConfig:
 def go_on(out: Path, report: Report = quiet, wandb: bool = False) -> str:
     """Continue a run from its newest good checkpoint, bit for bit as if it had never stopped."""
     config = check_run(out)
-    settings = [*config.earlier_configs, fingerprint(out / "config.json")]
+    check_wandb(wandb)
     with (
+        RunLock(out) as lock,
         full_disk_in_words(out),
         failed_rows_in_words(config, out),
         closing(make_trainer(config)) as trainer,
     ):
+        settings = [*config.earlier_configs, fingerprint(out / "config.json")]
         report("begin", {})
         progress = trainer.begin()
 
@@ -86,7 +104,7 @@ def go_on(out: Path, report: Report = quiet, wandb: bool = False) -> str:
                 report("warning", {"message": f"{complaint}; using the one before"})
             # the run may have been killed between the checkpoint and its agent
             save_agents(config, trainer, progress, out, step)
-        return _run(config, trainer, progress, out, report, wandb)
+        return _run(config, trainer, progress, out, lock, report, wandb)
 
 
 def _run(
@@ -94,17 +112,19 @@ def _run(
     trainer: AnyTrainer,
     progress: AnyProgress,
     out: Path,
+    lock: RunLock,
     report: Report,
     wandb: bool,
 ) -> str:
     started = time.monotonic()
     with stop_signals() as stopping:
         first_steps = progress.env_steps
-        status = "finished" if first_steps >= config.env_steps else "running"
+        status: Status = "finished" if first_steps >= config.env_steps else "running"
         log = MetricLog(
             out, progress.epoch, first_steps, _wandb_run(config, out) if wandb else None
         )
         write_meta(out, config, progress, status, 0.0)
+        report("start", {"epoch": progress.epoch, "env_steps": first_steps})
         try:
             while status == "running":
                 before = progress.env_steps
@@ -124,12 +144,15 @@ def _run(
                     log.write({**counters, **metrics}, speed)
                 report("epoch", {**counters, **metrics, **speed})
                 if progress.epoch % config.checkpoint_every == 0 or status != "running":
+                    lock.check()
                     save(config, trainer, progress, out)
                     write_meta(out, config, progress, status, seconds)
                     report("checkpoint", counters)
-        except BaseException:
-            with suppress(OSError):  # the failure itself is what the user must hear of
-                write_meta(out, config, progress, "failed", time.monotonic() - started)
+        except BaseException as error:
+            ended: Status = "stopped" if isinstance(error, KeyboardInterrupt) else "failed"
+            with suppress(OSError, SeadsError):  # the failure itself is what the user must hear of
+                lock.check()
+                write_meta(out, config, progress, ended, time.monotonic() - started)
             raise
         finally:
             log.close()

@@ -9,10 +9,14 @@ from pathlib import Path
 from typing import Any
 
 from seads import __version__
+from seads.agent.card import CARD, find, packaged, read_facts
 from seads.agent.settings import as_typed
 from seads.errors import SeadsError, unknown
-from seads.show.report.records import RunRecord, is_number
-from seads.training.metrics import read_metrics
+from seads.evaluation.stored import read_result
+from seads.show.report.records import RunRecord
+from seads.training.config import read_config
+from seads.training.metrics import MetricLine, TimingLine, read_counted
+from seads.training.provenance import read_meta
 
 Groups = dict[tuple[str, str], list[RunRecord]]
 """Runs that differ by their seed alone, by environment and label."""
@@ -26,8 +30,6 @@ def read_run(source: str | Path, results: Path = Path("runs")) -> RunRecord:
     path = Path(source)
     if (path / "config.json").is_file():
         return _read_directory(path)
-    from seads.agent.card import find, packaged
-
     if (path / "eval").is_dir() and path.name in packaged():  # results of a packaged agent
         source, results = path.name, path.parent
     try:
@@ -41,7 +43,7 @@ def read_run(source: str | Path, results: Path = Path("runs")) -> RunRecord:
     homes = [home]
     if in_package and not (results / name / "config.json").is_file():
         homes.append(results / name)
-    card = _read_json(home / "card.json")
+    card = read_facts(home)
     _check_version(home, card.get("version", 0))
     return RunRecord(
         path=home,
@@ -49,7 +51,7 @@ def read_run(source: str | Path, results: Path = Path("runs")) -> RunRecord:
         env=card["env"],
         preset=card.get("preset", "default"),
         seed=card.get("seed"),
-        algorithm=card["architecture"]["algorithm"],
+        algorithm=card["algorithm"],
         card=card,
         evaluate_as=name if in_package else None,
         results=_results(*homes),
@@ -57,29 +59,24 @@ def read_run(source: str | Path, results: Path = Path("runs")) -> RunRecord:
 
 
 def _read_directory(path: Path) -> RunRecord:
-    config, meta, card = (
-        _read_json(file) if file.is_file() else {}
-        for file in (path / "config.json", path / "meta.json", path / "agent" / "card.json")
-    )
+    meta = read_meta(path / "meta.json")
     _check_version(path, meta.get("seads", 0))
-    missing = [key for key in ("env", "preset", "seed", "agent") if key not in config]
-    if missing:
-        raise SeadsError(f"{path / 'config.json'} is no run's: {missing[0]!r} is missing in it")
-    metrics, damaged = _lines(path / "metrics.jsonl", "env_steps")
-    timing, damaged_too = _lines(path / "timing.jsonl", "seconds")
+    config = read_config(path / "config.json")
+    metrics, damaged = read_counted(path / "metrics.jsonl", MetricLine)
+    timing, damaged_too = read_counted(path / "timing.jsonl", TimingLine)
     results = _results(path)
     if not metrics and not results:
         raise SeadsError(f"{path} has nothing to report yet: no metrics and no evaluation")
     return RunRecord(
         path=path,
         name=path.resolve().name,
-        env=config["env"],
-        preset=config["preset"],
-        seed=config["seed"],
-        algorithm=config["agent"].get("algorithm", "seads"),
-        settings=config,
-        meta=meta,
-        card=card,
+        env=config.env,
+        preset=config.preset,
+        seed=config.seed,
+        algorithm=config.settings.algorithm,
+        settings=config.as_json(),
+        meta=dict(meta),
+        card=read_facts(path / "agent") if (path / "agent" / CARD).is_file() else {},
         evaluate_as=str(path),
         metrics=metrics,
         timing=timing,
@@ -124,30 +121,8 @@ def _check_version(path: Path, made_by: object) -> None:
         )
 
 
-def _lines(path: Path, value: str) -> tuple[list[dict[str, Any]], int]:
-    """The lines that hold an epoch and this value, and how many others there are."""
-    if not path.is_file():
-        return [], 0
-    found = [
-        line
-        for line in read_metrics(path)
-        if isinstance(line, dict) and is_number(line.get("epoch")) and is_number(line.get(value))
-    ]
-    return found, len(path.read_bytes().splitlines()) - len(found)
-
-
 def _results(*homes: Path) -> list[dict[str, Any]]:
     """The evaluations of an agent, oldest first, but for those on training boards."""
     paths = sorted(path for home in homes for path in home.glob("eval/*.json"))
-    found = [_read_json(path) for path in paths if "-train-" not in path.name]
+    found = [read_result(path) for path in paths if "-train-" not in path.name]
     return sorted(found, key=lambda result: str(result.get("made", "")))
-
-
-def _read_json(path: Path) -> dict[str, Any]:
-    try:
-        content = json.loads(path.read_text())
-    except json.JSONDecodeError as error:
-        raise SeadsError(f"{path} is not JSON: {error}") from None
-    if not isinstance(content, dict):
-        raise SeadsError(f"{path} holds no JSON object")
-    return content

@@ -1,0 +1,122 @@
+"""An evaluation as its file in eval/ has it: the types of what a report reads back.
+
+What else a file says, more than a report shows, is passed over.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any, NotRequired, TypedDict, cast
+
+from msgspec import Meta
+
+from seads.reading import MOST_RESULT_BYTES, Count, Name, Share, Text, read_json
+
+Depth = Annotated[str, Meta(pattern=r"^[0-9]{1,6}$")]
+Boards = Annotated[int, Meta(ge=1, le=10**9)]
+Skill = Annotated[int, Meta(ge=0, le=65_535)]
+Place = tuple[float, float]
+Steps = Annotated[float, Meta(ge=0.0, le=1e12)]
+
+
+class Summary(TypedDict):
+    """Mean, quartiles and extremes."""
+
+    mean: float
+    min: float
+    q1: float
+    median: float
+    q3: float
+    max: float
+
+
+class OneDepth(TypedDict):
+    """The boards of one solution depth."""
+
+    boards: Boards
+    success: Share
+    solution_length: NotRequired[Summary | None]
+    planning_seconds: NotRequired[Summary | None]
+    first_plan_seconds: NotRequired[Summary | None]
+    plans_found: NotRequired[Share | None]
+
+
+class OneTask(TypedDict):
+    """One board."""
+
+    depth: Count
+    solved: bool
+    env_steps: NotRequired[Steps]
+    skill_steps: NotRequired[list[Steps]]
+
+
+class StoredTasks(TypedDict):
+    """Boards solved."""
+
+    success: Share
+    boards: Boards
+    depths: dict[Depth, OneDepth]
+    replan: NotRequired[bool]
+    planner: NotRequired[Name]
+    failures: NotRequired[dict[Name, Count]]
+    skill_length: NotRequired[Summary | None]
+    tasks: NotRequired[list[OneTask]]
+
+
+class StoredCoverage(TypedDict):
+    """Distinct moves."""
+
+    mean: Annotated[float, Meta(ge=0.0, le=1e9)]
+    starts: NotRequired[Boards]
+
+
+class OnePath(TypedDict):
+    """A skill's way from one start."""
+
+    path: Annotated[list[Place], Meta(min_length=1)]
+    touch: Place | None
+    move: Skill | None
+    pushes: NotRequired[list[Place]]
+
+
+class MappedSkill(TypedDict):
+    """A skill's ways from all starts."""
+
+    skill: Skill
+    move: Skill | None
+    share: Share
+    runs: list[OnePath]
+
+
+class StoredMaps(TypedDict):
+    """Where skills go."""
+
+    starts: Boards
+    skills: Annotated[list[MappedSkill], Meta(min_length=1, max_length=65_536)]
+
+
+class CurvePoint(TypedDict):
+    """What was measured of one checkpoint."""
+
+    env_steps: Count
+    coverage: NotRequired[Annotated[float, Meta(ge=0.0, le=1e9)]]
+    success: NotRequired[Share]
+
+
+class StoredResult(TypedDict, total=False):
+    """One file."""
+
+    command: Text
+    made: Name
+    env: Name
+    env_steps: Count | None
+    coverage: StoredCoverage
+    tasks: StoredTasks
+    skill_maps: StoredMaps
+    curve: list[CurvePoint]
+
+
+def read_result(path: Path) -> dict[str, Any]:
+    """What a report needs of an evaluation; a damaged file raises a sentence."""
+    found = read_json(path, StoredResult, "an evaluation", MOST_RESULT_BYTES)
+    return cast(dict[str, Any], found)
