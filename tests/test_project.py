@@ -25,7 +25,7 @@ SOURCE = ROOT / "src" / "seads"
 
 # Top to bottom; a module imports only from its own layer's package and from layers above it.
 LAYERS: list[set[str]] = [
-    {"errors", "files", "streams", "jax_setup", "tables"},
+    {"errors", "files", "streams", "jax_setup", "tables", "cores"},
     {"games"},
     {"envs"},
     {"robot"},
@@ -35,6 +35,7 @@ LAYERS: list[set[str]] = [
     {"baselines"},
     {"evaluation"},
     {"training"},
+    {"studies"},
     {"show"},
     {"commands"},
     {"cli", "__init__", "__main__"},

@@ -27,6 +27,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "evaluate": ("seads.commands.evaluate:run", "coverage of the moves, boards solved"),
     "solve": ("seads.commands.solve:run", "plan for a board and execute the plan"),
     "plan": ("seads.commands.plan:run", "the plan alone; what the skills do, as operators"),
+    "sweep": ("seads.commands.sweep:run", "the runs of a study, side by side, on Ray"),
     "report": ("seads.commands.report:run", "one page with everything about one or many runs"),
     "play": ("seads.commands.play:run", "watch an agent solve your boards in the browser"),
     "robot": (
@@ -41,6 +42,8 @@ EXTRAS = {
     "imageio": "video",
     "imageio_ffmpeg": "video",
     "matplotlib": "plots",
+    "optuna": "sweep",
+    "ray": "sweep",
     "mjviser": "web",
     "serial": "robot",
     "websockets": "robot",
@@ -63,7 +66,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Anything else is a defect, and keeps its traceback.
     """
     try:
-        _dispatch(list(sys.argv[1:] if arguments is None else arguments))
+        status = _dispatch(list(sys.argv[1:] if arguments is None else arguments))
         sys.stdout.flush()
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
@@ -87,7 +90,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if extra is None:
             raise
         return _tell(f"{error.name} is missing; pip install 'seads[{extra}]'")
-    return 0
+    return status
 
 
 def help_text() -> str:
@@ -102,18 +105,19 @@ def help_text() -> str:
     )
 
 
-def _dispatch(arguments: list[str]) -> None:
+def _dispatch(arguments: list[str]) -> int:
     if not arguments or arguments[0] in ("-h", "--help"):
         print(help_text())
     elif arguments[0] == "--version":
         print(f"seads {__version__}")
     elif arguments[0] in COMMANDS:
-        _execute(arguments[0], arguments[1:])
+        return _execute(arguments[0], arguments[1:])
     else:
         raise unknown("command", arguments[0], COMMANDS)
+    return 0
 
 
-def _execute(name: str, arguments: list[str]) -> None:
+def _execute(name: str, arguments: list[str]) -> int:
     target, line = COMMANDS[name]
     module, _, function = target.partition(":")
     run: Callable[[Any], Any] = getattr(importlib.import_module(module), function)
@@ -131,11 +135,16 @@ def _execute(name: str, arguments: list[str]) -> None:
         registry=registry(),
     )
     if not getattr(options, "json", False):
-        run(options)
-        return
+        return _status(run(options))
     with contextlib.redirect_stdout(sys.stderr):
         result = run(options)
     print(json.dumps(result, indent=2, allow_nan=False))
+    return _status(result)
+
+
+def _status(result: Any) -> int:
+    """What a command says of its own success; most end well or not at all."""
+    return result.get("exit_status", 0) if isinstance(result, dict) else 0
 
 
 def _reader_left() -> bool:

@@ -63,8 +63,9 @@ def run(options: Options) -> dict[str, Any]:
     """Evaluate, print tables, and write eval/*.json into the run directory."""
     from seads.agent.card import find
     from seads.baselines.agent import BaselineAgent
+    from seads.evaluation.depths import parse_depths
     from seads.evaluation.measure import ALL, Measuring, facts_of, obstacle, open_agent
-    from seads.evaluation.results import agent_at, checkpoint_agents, write_result
+    from seads.evaluation.results import agent_at, checkpoint_agents, result_name, write_result
     from seads.solving.solver import Solving
 
     if options.checkpoints and not checkpoint_agents(Path(options.run)):
@@ -100,7 +101,8 @@ def run(options: Options) -> dict[str, Any]:
             raise SeadsError(missing)
         results = _measure(agent, part, how, options)
         command = shlex.join(["seads", *sys.argv[1:]])
-        write_result(options.run, file_name(part, baseline, options), {**facts, **results}, command)
+        name = result_name(part, baseline, how, options.depths, options.at)
+        write_result(options.run, name, {**facts, **results}, command)
         measured |= results
     if not measured:
         raise SeadsError(f"nothing of {options.run} can be evaluated")
@@ -112,8 +114,7 @@ def run(options: Options) -> dict[str, Any]:
 
 def _measure(agent: AnyAgent, part: str, how: Measuring, options: Options) -> dict[str, Any]:
     """One part of the evaluation, measured and shown."""
-    from seads.evaluation.measure import measure, open_agent
-    from seads.evaluation.results import checkpoint_agents
+    from seads.evaluation.measure import measure, measure_along
 
     counter = PlanCounter()
     with working(f"{options.run}: measuring {part.replace('_', ' ')}"):
@@ -122,11 +123,7 @@ def _measure(agent: AnyAgent, part: str, how: Measuring, options: Options) -> di
     results: dict[str, Any] = {part: found.to_json()}
     if options.checkpoints and found.point():
         results["curve"] = []
-        for directory in checkpoint_agents(Path(options.run)):
-            with working(directory.parent.name):
-                earlier = open_agent(directory)
-                point = measure(earlier, part, how, counter).point()
-                point = {"env_steps": earlier.card["env_steps"], **point}
+        for point in measure_along(Path(options.run), part, how, counter):
             results["curve"].append(point)
             name, value = list(point.items())[1]
             print(f"{point['env_steps']:>10,} env steps: {name} {value:.4g}", flush=True)
@@ -160,30 +157,3 @@ def _refuse_for_baseline(options: Options) -> None:
                 f"{options.run} is a baseline, which acts without skills and plans nothing; "
                 f"leave out --{option}"
             )
-
-
-def file_name(part: str, baseline: bool, options: Options) -> str:
-    """Where a part's results go, without the suffix; other depths beside the usual ones."""
-    words = ["skills" if part == "skill_maps" else part]
-    if part == "tasks" and not baseline:
-        words += ["replan" if options.replan else "no-replan", options.planner, options.minimise]
-    words.append(options.split)
-    if options.depths is not None and part in ("tasks", "model"):
-        words.append(f"depths{options.depths.replace(' ', '')}")
-    if options.at is not None:
-        words.append(f"at{options.at}")
-    return "-".join([*words, f"seed{options.seed}"])
-
-
-def parse_depths(text: str) -> tuple[int, ...]:
-    """'1-5', '3' or '1,3,15' as depths in ascending order."""
-    depths: set[int] = set()
-    for part in text.split(","):
-        low, dash, high = part.strip().partition("-")
-        if not low.isdecimal() or (dash and not high.isdecimal()):
-            raise SeadsError(f"depths {text!r} cannot be read; write 1-5, 3 or 1,3,15")
-        first, last = int(low), int(high) if dash else int(low)
-        if not 1 <= first <= last:
-            raise SeadsError(f"depths {part.strip()!r} are not possible; they go up, from 1 on")
-        depths |= set(range(first, last + 1))
-    return tuple(sorted(depths))
