@@ -23,14 +23,13 @@ RETRIES = 5
 CONNECT_SECONDS = 30
 LOCAL = "seads-ray-"
 
-os_settings = {
+QUIET = {
     "RAY_USAGE_STATS_ENABLED": "0",
-    "RAY_ENABLE_UV_RUN_RUNTIME_ENV": "0",
     "RAY_ROTATION_MAX_BYTES": str(2**20),
     "RAY_ROTATION_BACKUP_COUNT": "1",
     "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
-    "RAY_TQDM_PATCH_PRINT": "0",
 }
+"""Nothing is reported, and a log is a megabyte at most."""
 
 
 class Engine:
@@ -97,7 +96,7 @@ def _do(order: dict[str, Any]) -> dict[str, str]:
 @contextmanager
 def started(workers: int | None, address: str | None) -> Iterator[Engine]:
     """Ray on this machine, or the cluster at an address; on leaving, its processes are gone."""
-    os.environ.update(os_settings)
+    os.environ.update(QUIET)
     if address is None:
         # makes every part of Ray listen on loopback alone
         os.environ["RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"] = "0"
@@ -106,6 +105,8 @@ def started(workers: int | None, address: str | None) -> Iterator[Engine]:
     home = None if address else _own_directory()
     try:
         total = _local(ray, home) if home is not None else _cluster(ray, address or "")
+        # else a paragraph on every worker that dies, in the middle of the table
+        ray._private.worker._worker_logs_enabled = False
         count = workers or total
         if count > total:
             where = "this machine" if address is None else f"the cluster at {address}"
