@@ -14,7 +14,8 @@ install: $(INSTALLED)
 $(INSTALLED): pyproject.toml constraints.txt
 	@test -x $(BIN)/pip || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check \
-		--constraint constraints.txt --editable ".[dev,video,plots,web,planning,robot,examples]"
+		--constraint constraints.txt \
+		--editable ".[dev,video,plots,web,planning,robot,sweep,examples]"
 	@touch $@
 
 # An interrupted run is resumed, a finished one only evaluated again.

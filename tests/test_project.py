@@ -26,7 +26,7 @@ SOURCE = ROOT / "src" / "seads"
 # Top to bottom; a module imports only from its own layer's package and from layers above it.
 LAYERS: list[set[str]] = [
     {"errors"},
-    {"files", "reading", "streams", "jax_setup", "tables", "terminal", "trust"},
+    {"files", "reading", "streams", "jax_setup", "tables", "terminal", "trust", "cores"},
     {"games"},
     {"envs"},
     {"robot"},
@@ -36,6 +36,7 @@ LAYERS: list[set[str]] = [
     {"baselines"},
     {"evaluation"},
     {"training"},
+    {"studies"},
     {"show"},
     {"commands"},
     {"cli", "__init__"},
@@ -270,7 +271,9 @@ def test_every_dependency_is_pinned() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     extras = project["optional-dependencies"]
     wanted = [*project["dependencies"]]
-    wanted += [one for extra in ("dev", "video", "plots", "robot") for one in extras[extra]]
+    wanted += [
+        one for extra in ("dev", "video", "plots", "robot", "sweep") for one in extras[extra]
+    ]
     lines = (ROOT / "constraints.txt").read_text().splitlines()
     pins = dict(line.split("==") for line in lines)  # anything but name==version fails here
 

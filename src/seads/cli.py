@@ -28,6 +28,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "evaluate": ("seads.commands.evaluate:run", "coverage of the moves, boards solved"),
     "solve": ("seads.commands.solve:run", "plan for a board and execute the plan"),
     "plan": ("seads.commands.plan:run", "the plan alone; what the skills do, as operators"),
+    "sweep": ("seads.commands.sweep:run", "the runs of a study, side by side, on Ray"),
     "report": ("seads.commands.report:run", "one page with everything about one or many runs"),
     "play": ("seads.commands.play:run", "watch an agent solve your boards in the browser"),
     "robot": (
@@ -42,6 +43,8 @@ EXTRAS = {
     "imageio": "video",
     "imageio_ffmpeg": "video",
     "matplotlib": "plots",
+    "optuna": "sweep",
+    "ray": "sweep",
     "mjviser": "web",
     "serial": "robot",
     "websockets": "robot",
@@ -148,7 +151,12 @@ def _execute(name: str, arguments: list[str]) -> int:
             result, status = stopped.result, INTERRUPTED
     if as_json:
         print(json.dumps(result, indent=2, allow_nan=False))
-    return status
+    return status or _status(result)
+
+
+def _status(result: Any) -> int:
+    """What a command says of its own success; most end well or not at all."""
+    return result.get("exit_status", 0) if isinstance(result, dict) else 0
 
 
 def _reader_left() -> bool:

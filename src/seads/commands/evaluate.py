@@ -67,8 +67,9 @@ def run(options: Options) -> dict[str, Any]:
     """Evaluate, print tables, and write eval/*.json into the run directory."""
     from seads.agent.card import find
     from seads.baselines.agent import BaselineAgent
+    from seads.evaluation.depths import parse_depths
     from seads.evaluation.measure import ALL, Measuring, facts_of, obstacle, open_agent
-    from seads.evaluation.results import agent_at, checkpoint_agents
+    from seads.evaluation.results import agent_at, checkpoint_agents, result_name
     from seads.solving.solver import Solving
 
     if options.checkpoints and not checkpoint_agents(Path(options.run)):
@@ -102,7 +103,7 @@ def run(options: Options) -> dict[str, Any]:
             continue
         if missing:
             raise SeadsError(missing)
-        name = file_name(part, baseline, options)
+        name = result_name(part, baseline, how, options.depths, options.at)
         try:
             for results in _measure(agent, part, how, options):
                 measured |= results
@@ -134,8 +135,7 @@ def _measure(
     agent: AnyAgent, part: str, how: Measuring, options: Options
 ) -> Iterator[dict[str, Any]]:
     """One part of the evaluation, measured and shown; again with every checkpoint of a curve."""
-    from seads.evaluation.measure import measure, open_agent
-    from seads.evaluation.results import checkpoint_agents
+    from seads.evaluation.measure import measure, measure_along
 
     counter = PlanCounter()
     with working(f"{options.run}: measuring {part.replace('_', ' ')}"):
@@ -145,11 +145,7 @@ def _measure(
     yield results
     if options.checkpoints and found.point():
         results["curve"] = []
-        for directory in checkpoint_agents(Path(options.run)):
-            with working(directory.parent.name):
-                earlier = open_agent(directory, options.allow)
-                point = measure(earlier, part, how, counter).point()
-                point = {"env_steps": earlier.card["env_steps"], **point}
+        for point in measure_along(Path(options.run), part, how, counter, options.allow):
             results["curve"].append(point)
             name, value = list(point.items())[1]
             print(f"{point['env_steps']:>10,} env steps: {name} {value:.4g}", flush=True)
@@ -183,30 +179,3 @@ def _refuse_for_baseline(options: Options) -> None:
                 f"{options.run} is a baseline, which acts without skills and plans nothing; "
                 f"leave out --{option}"
             )
-
-
-def file_name(part: str, baseline: bool, options: Options) -> str:
-    """Where a part's results go, without the suffix; other depths beside the usual ones."""
-    words = ["skills" if part == "skill_maps" else part]
-    if part == "tasks" and not baseline:
-        words += ["replan" if options.replan else "no-replan", options.planner, options.minimise]
-    words.append(options.split)
-    if options.depths is not None and part in ("tasks", "model"):
-        words.append(f"depths{options.depths.replace(' ', '')}")
-    if options.at is not None:
-        words.append(f"at{options.at}")
-    return "-".join([*words, f"seed{options.seed}"])
-
-
-def parse_depths(text: str) -> tuple[int, ...]:
-    """'1-5', '3' or '1,3,15' as depths in ascending order."""
-    depths: set[int] = set()
-    for part in text.split(","):
-        low, dash, high = part.strip().partition("-")
-        if not low.isdecimal() or (dash and not high.isdecimal()):
-            raise SeadsError(f"depths {text!r} cannot be read; write 1-5, 3 or 1,3,15")
-        first, last = int(low), int(high) if dash else int(low)
-        if not 1 <= first <= last:
-            raise SeadsError(f"depths {part.strip()!r} are not possible; they go up, from 1 on")
-        depths |= set(range(first, last + 1))
-    return tuple(sorted(depths))

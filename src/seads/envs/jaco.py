@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import warnings
 
 import mujoco
@@ -10,6 +9,7 @@ import numpy as np
 from jaxtyping import Float, Float32, Int
 from mujoco.batch import Batch
 
+from seads.cores import cores
 from seads.envs.checks import check_count
 from seads.envs.jaco_kinematics import ArmKinematics
 from seads.envs.manipulator import Manipulator, Mesh, MeshPose, Point, Rows, Stage, View
@@ -64,7 +64,7 @@ class Jaco(Manipulator):
         """`threads` that step the batch; the default is two, or one on a single core."""
         super().__init__(num_envs, game)
         check_choice("observation", observation, ("scaled", "raw"))
-        threads = min(2, os.cpu_count() or 1) if threads is None else threads
+        threads = min(2, cores()) if threads is None else threads
         check_count("threads", threads)
         with warnings.catch_warnings():
             # dm_control looks for a display when imported; nothing here needs one.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -13,6 +13,7 @@ from seads.errors import SeadsError, unknown
 from seads.evaluation.baselines import BaselineScores, measure_baseline
 from seads.evaluation.coverage import Coverage, measure_coverage
 from seads.evaluation.model import ModelScores, measure_model
+from seads.evaluation.results import checkpoint_agents
 from seads.evaluation.skill_maps import SkillMaps, measure_skill_maps
 from seads.evaluation.tasks import TaskScores, measure_tasks
 from seads.games.game import Split
@@ -168,3 +169,16 @@ def measure(agent: AnyAgent, part: str, how: Measuring, on_plan: OnPlan | None =
     if isinstance(agent, BaselineAgent):
         return measure_baseline(agent, how.depths, how.episodes_per_depth, how.split, how.seed)
     return MEASURES[part](agent, how, on_plan)
+
+
+def measure_along(
+    run: Path,
+    part: str,
+    how: Measuring,
+    on_plan: OnPlan | None = None,
+    allow: str | None = None,
+) -> Iterator[dict[str, Any]]:
+    """One part at every checkpoint of a run, as points of a curve against env steps."""
+    for directory in checkpoint_agents(run):
+        agent = open_agent(directory, allow)
+        yield {"env_steps": agent.card["env_steps"], **measure(agent, part, how, on_plan).point()}

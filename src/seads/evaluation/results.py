@@ -5,11 +5,14 @@ from __future__ import annotations
 import datetime
 import json
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from seads.agent.card import find, packaged
 from seads.errors import SeadsError
 from seads.files import write_text_aside
+
+if TYPE_CHECKING:
+    from seads.evaluation.measure import Measuring
 
 PACKAGED_RESULTS = Path("runs")
 """Where results of agents that come with the package go, under their names."""
@@ -41,6 +44,11 @@ def checkpoint_agents(run: Path) -> list[Path]:
     return sorted(card.parent for card in run.glob("checkpoints/step_*/agent/card.json"))
 
 
+def steps_of(agent: Path) -> int:
+    """The environment steps of an agent kept along a run."""
+    return int(agent.parent.name.removeprefix("step_"))
+
+
 def agent_at(source: str, env_steps: int | None) -> Path:
     """The agent of a run, or its last one of at most that many env steps.
 
@@ -50,10 +58,26 @@ def agent_at(source: str, env_steps: int | None) -> Path:
     if env_steps is None:
         return find(source)
     found = checkpoint_agents(Path(source))
-    steps = [int(one.parent.name.removeprefix("step_")) for one in found]
+    steps = [steps_of(one) for one in found]
     below = [one for one, at in zip(found, steps, strict=True) if at <= env_steps]
     if below:
         return below[-1]
     find(source)  # which says what is wrong with a name that means nothing
     listed = f"the first is at {steps[0]:,}" if steps else "there is none"
     raise SeadsError(f"{source} has no checkpoint of at most {env_steps:,} env steps; {listed}")
+
+
+def result_name(
+    part: str, baseline: bool, how: Measuring, depths: str | None, at: int | None
+) -> str:
+    """Where a part's results go, without the suffix; other depths beside the usual ones."""
+    words = ["skills" if part == "skill_maps" else part]
+    if part == "tasks" and not baseline:
+        solving = how.solving
+        words += ["replan" if solving.replan else "no-replan", solving.planner, solving.minimise]
+    words.append(how.split)
+    if depths is not None and part in ("tasks", "model"):
+        words.append(f"depths{depths.replace(' ', '')}")
+    if at is not None:
+        words.append(f"at{at}")
+    return "-".join([*words, f"seed{how.seed}"])

@@ -1,0 +1,97 @@
+"""`seads sweep`: the runs of a study, trained and evaluated side by side."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+import tyro
+
+from seads.errors import SeadsError
+
+SOME_FAILED, STOPPED = 1, 130
+
+
+@dataclass(frozen=True)
+class Options:
+    """Which study, where to, and on how many workers."""
+
+    study: Annotated[tyro.conf.Positional[Path], tyro.conf.arg(metavar="STUDY.toml")]
+    """The study's file: groups of runs, or searches."""
+    out: Path | None = None
+    """Where the run directories go; runs/STUDY by default. The same command goes on there."""
+    workers: int | None = None
+    """Runs at once, each with its share of the cores; as many as there are cores by default."""
+    address: str | None = None
+    """HOST:PORT of a running Ray cluster; without it, this machine alone, on loopback."""
+    dry_run: bool = False
+    """Start nothing: list the runs, and about how long they will take."""
+    json: bool = False
+    """Print one JSON object."""
+
+
+def run(options: Options) -> dict[str, Any]:
+    """Carry the study out, or list its runs."""
+    from seads.studies.directory import check_directories
+    from seads.studies.engine import started
+    from seads.studies.runs import runs_of
+    from seads.studies.showing import SweepProgress, total_text
+    from seads.studies.study import read_study
+    from seads.studies.sweep import Sweep, only_driver, run_sweep
+
+    if options.workers is not None and options.workers < 1:
+        raise SeadsError(f"--workers {options.workers}; allowed: 1 or more")
+    study = read_study(options.study)
+    home = options.out or Path("runs") / options.study.stem
+    runs = runs_of(study)
+    check_directories(runs, home)
+    sweep = Sweep(runs, home.absolute())
+    if options.dry_run:
+        return _listed(sweep, options.workers)
+    with only_driver(home):
+        sweep.look()
+        if len(sweep.finished) < len(runs):
+            with started(options.workers, options.address) as engine, SweepProgress() as show:
+                run_sweep(sweep, engine, show)
+    print(total_text(sweep))
+    for name, why in sweep.failed.items():
+        print(f"{name} failed: {why}")
+    if len(sweep.finished) < len(runs):
+        print(f"go on with: seads sweep {options.study} --out {home}")
+    else:
+        print(f"next: seads tables {home}")
+    status = STOPPED if sweep.stopping else SOME_FAILED if sweep.failed else 0
+    return {"study": str(options.study), **sweep.to_json(), "exit_status": status}
+
+
+def _listed(sweep: Any, workers: int | None) -> dict[str, Any]:
+    """The runs with what is done of each, and how long the rest will take."""
+    from seads.cores import cores
+    from seads.studies.estimate import estimate
+    from seads.studies.showing import duration, state_of
+    from seads.tables import table_text
+
+    sweep.look()
+    count = workers or cores()
+    seconds = estimate(sweep, max(1, cores() // count))
+    rows = [
+        (
+            one.name,
+            f"{one.config.env_steps:,}",
+            state_of(one, sweep),
+            duration(seconds[one.name]) if seconds[one.name] else "",
+        )
+        for one in sweep.runs
+    ]
+    total = sum(seconds.values())
+    print(table_text(("run", "env steps", "state", "about"), rows, left=("run", "state")))
+    print(
+        f"{len(rows)} runs, about {duration(total)} of work: {duration(total / count)} "
+        f"with {count} worker{'s' * (count > 1)}"
+    )
+    listed = [
+        {"run": one.name, "env_steps": one.config.env_steps, "seconds": round(seconds[one.name])}
+        for one in sweep.runs
+    ]
+    return {**sweep.to_json(), "dry_run": listed, "seconds": round(total), "workers": count}

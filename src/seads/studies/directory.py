@@ -1,0 +1,115 @@
+"""What a run's directory says of it: begun, trained, done. There is no other record."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from seads import __version__
+from seads.errors import SeadsError
+from seads.studies.measuring import Evaluation, common_evaluations, common_step, evaluations
+from seads.studies.runs import StudyRun, differences
+from seads.training.config import read_config
+
+TAIL = 4096
+"""Bytes from the end of a file in which its last line is looked for."""
+
+
+@dataclass(frozen=True)
+class Standing:
+    """How far a run has got."""
+
+    begun: bool
+    trained: bool
+    missing: tuple[Evaluation, ...]
+    """What is still to be measured."""
+    env_steps: int
+    steps_per_second: float | None
+
+    @property
+    def done(self) -> bool:
+        """Trained and measured."""
+        return self.trained and not self.missing
+
+
+def standing(run: StudyRun, home: Path, siblings: Sequence[StudyRun] = ()) -> Standing:
+    """Read how far a run has got; `siblings`, of the same kind, decide on the common checkpoint."""
+    directory = home / run.name
+    trained = is_trained(directory)
+    wanted = evaluations(run)
+    if trained and siblings and all(is_trained(home / one.name) for one in siblings):
+        step = common_step(siblings, home)
+        wanted += [] if step is None else common_evaluations(run, step, home)
+    there = directory / "eval"
+    missing = [one for one in wanted if not (there / f"{one.name}.json").is_file()]
+    metrics, timing = (last_line(directory / f"{name}.jsonl") for name in ("metrics", "timing"))
+    return Standing(
+        (directory / "config.json").is_file(),
+        trained,
+        tuple(missing),
+        int(metrics.get("env_steps", 0)),
+        timing.get("env_steps_per_second"),
+    )
+
+
+def is_trained(directory: Path) -> bool:
+    """Whether a run has used up its budget."""
+    return meta(directory).get("status") == "finished"
+
+
+def meta(directory: Path) -> dict[str, Any]:
+    """What meta.json holds; nothing where there is none yet."""
+    try:
+        found = json.loads((directory / "meta.json").read_text())
+    except (FileNotFoundError, json.JSONDecodeError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def last_line(path: Path) -> dict[str, Any]:
+    """The last whole line of a file of JSON lines; nothing where there is none."""
+    try:
+        with path.open("rb") as file:
+            file.seek(max(0, os.fstat(file.fileno()).st_size - TAIL))
+            lines = file.read().split(b"\n")
+        found = json.loads(lines[-2])
+    except (FileNotFoundError, IndexError, json.JSONDecodeError, UnicodeDecodeError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def check_directories(runs: list[StudyRun], home: Path) -> None:
+    """Refuse to go on in directories of other runs, or of a newer version; nothing is changed."""
+    if home.exists() and not home.is_dir():
+        raise SeadsError(f"{home} is a file; choose another --out")
+    for run in runs:
+        directory = home / run.name
+        if not (directory / "config.json").is_file():
+            if directory.is_dir() and any(directory.iterdir()):
+                raise SeadsError(f"{directory} exists and is no run; choose another --out")
+            continue
+        _check_version(directory)
+        found = differences(run.config.as_json(), read_config(directory / "config.json").as_json())
+        if found:
+            raise SeadsError(
+                f"{directory} is another run than the study's: {'; '.join(found[:3])}; choose "
+                "another --out, or another name for the group"
+            )
+
+
+def _check_version(directory: Path) -> None:
+    made_by = str(meta(directory).get("seads", "0"))
+    ours, theirs = (
+        [int(part) for part in re.findall(r"\d+", version)[:3]]
+        for version in (__version__, made_by)
+    )
+    if theirs > ours:
+        raise SeadsError(
+            f"{directory} was made by seads {made_by}, which is newer than this {__version__}; "
+            "upgrade, or choose another --out"
+        )

@@ -1,0 +1,135 @@
+"""From a study to its runs: each with a name, a complete configuration, and what is measured."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Iterator, Mapping
+from contextlib import closing
+from dataclasses import dataclass
+from typing import Any
+
+from seads.envs import make_env
+from seads.errors import SeadsError, unknown
+from seads.studies.study import Evaluating, Group, Place, Study
+from seads.training.config import TrainConfig
+from seads.training.configure import configure
+
+SCHEDULE = (
+    "checkpoint_every",
+    "log_every",
+    "keep_checkpoints",
+    "coverage_every",
+    "coverage_starts",
+)
+
+
+@dataclass(frozen=True)
+class StudyRun:
+    """One run of a study."""
+
+    name: str
+    """The name of its directory: environment, group and seed."""
+    group: str
+    """What it shares with the runs that differ by their seed, and environment, alone."""
+    config: TrainConfig
+    budget: int
+    evaluate: Evaluating
+
+    @property
+    def kind(self) -> tuple[str, str]:
+        """Runs of one kind differ by their seed alone."""
+        return self.config.env, self.group
+
+
+def runs_of(study: Study) -> list[StudyRun]:
+    """Every run of the groups, in the file's order, the seeds of a kind one after the other."""
+    found: list[StudyRun] = []
+    for group, place in zip(study.groups, study.places, strict=False):
+        found += group_runs(group, place)
+    _check_distinct(found, study)
+    return found
+
+
+def group_runs(group: Group, place: Place) -> Iterator[StudyRun]:
+    """The runs of one group."""
+    for env in group.envs:
+        for preset in group.presets or ("",):
+            one = _configured(group, env, preset, place)
+            label = group.name or preset or (one.preset if group.algo == "seads" else group.algo)
+            if group.name and len(group.presets) > 1:
+                label = f"{group.name}-{preset}"
+            for seed in group.seeds:
+                name = f"{env.replace(':', '-')}-{label}-seed{seed}"
+                config = dataclasses.replace(one, seed=seed)
+                yield StudyRun(name, label, config, group.budget, group.evaluate)
+
+
+def _configured(group: Group, env: str, preset: str, place: Place) -> TrainConfig:
+    """The configuration of a kind of run, with seed 0."""
+    schedule: dict[str, Any] = dict(group.schedule)
+    for name in schedule:
+        if name not in SCHEDULE:
+            raise place.wrong(unknown("key of schedule", name, SCHEDULE), name)
+    try:
+        config = configure(
+            env,
+            algo=group.algo,
+            preset=preset or None,
+            env_steps=group.budget,
+            settings=dict(group.settings),
+            env_options=dict(group.env_options),
+        )
+        steps = group.budget - longest_epoch(config)
+        if steps < 1:
+            raise SeadsError(f"budget={group.budget} is less than one epoch may take")
+        return dataclasses.replace(config, env_steps=steps, **schedule)
+    except SeadsError as error:
+        words = [preset, env, group.algo, *group.settings, *group.env_options, *schedule, "budget"]
+        named = next((one for one in words if one and one in str(error)), "envs")
+        raise place.wrong(error, named) from None
+
+
+def longest_epoch(config: TrainConfig) -> int:
+    """The most env steps that an epoch can take; training ends that much before the budget.
+
+    So its last checkpoint, for which the learning rate has fallen, is the last one below the
+    budget, which is the one that the paper uses (S.8.1).
+    """
+    settings: Any = config.settings
+    if hasattr(settings, "steps_per_env"):
+        return settings.num_envs * settings.steps_per_env
+    if hasattr(settings, "horizon_high"):
+        return settings.episodes_per_epoch * settings.horizon_low * settings.horizon_high
+    with closing(make_env(config.env, 1, **config.env_options)) as env:
+        return settings.episodes_per_epoch * env.spec.step_limit
+
+
+def _check_distinct(runs: list[StudyRun], study: Study) -> None:
+    """Names are directories, and equal configurations would be one run counted twice."""
+    names: set[str] = set()
+    configs: dict[str, str] = {}
+    for run in runs:
+        if run.name in names:
+            raise SeadsError(
+                f"{study.path}: groups overlap, both have {run.name}; give one another name"
+            )
+        names.add(run.name)
+        learned = run.config.as_json() | {"preset": "", "changed": []}
+        twin = configs.setdefault(json.dumps(learned, sort_keys=True), run.name)
+        if twin != run.name:
+            raise SeadsError(
+                f"{study.path}: groups overlap, {twin} and {run.name} are the same run"
+            )
+
+
+def differences(ours: Mapping[str, Any], theirs: Mapping[str, Any], under: str = "") -> list[str]:
+    """Where two configurations differ, in words."""
+    found = []
+    for name in [*ours, *(name for name in theirs if name not in ours)]:
+        one, other = ours.get(name), theirs.get(name)
+        if isinstance(one, dict) and isinstance(other, dict):
+            found += differences(one, other, f"{under}{name}.")
+        elif json.dumps(one) != json.dumps(other):
+            found.append(f"{under}{name} is {other!r} there and {one!r} in the study")
+    return found

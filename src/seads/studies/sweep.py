@@ -1,0 +1,153 @@
+"""A sweep: the runs of a study, so many at once, until all are done or one is asked to stop."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import signal
+import socket
+import time
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from seads.errors import SeadsError
+from seads.studies.directory import Standing, standing
+from seads.studies.engine import Engine
+from seads.studies.runs import StudyRun
+from seads.studies.work import FAILED, STOPPED, as_order
+
+LOCK = "sweep.lock"
+LOOK_EVERY = 1.0
+"""Seconds between looks at the runs' directories."""
+
+
+@dataclass
+class Sweep:
+    """Where a sweep stands; what is known of a run its directory says."""
+
+    runs: Sequence[StudyRun]
+    home: Path
+    failed: dict[str, str] = field(default_factory=dict)
+    """Why runs failed, by name, in this sweep."""
+    running: set[str] = field(default_factory=set)
+    stopping: bool = False
+    standings: dict[str, Standing] = field(default_factory=dict)
+
+    def look(self) -> None:
+        """Read how far every run that is not done has got."""
+        for run in self.runs:
+            known = self.standings.get(run.name)
+            if known is None or not known.done:
+                self.standings[run.name] = standing(run, self.home, self.siblings(run))
+
+    def siblings(self, run: StudyRun) -> list[StudyRun]:
+        """The runs that differ from one by their seed alone, itself too; failed ones left out."""
+        return [one for one in self.runs if one.kind == run.kind and one.name not in self.failed]
+
+    @property
+    def finished(self) -> list[str]:
+        """Runs that are trained and measured."""
+        return [run.name for run in self.runs if self.standings[run.name].done]
+
+    def to_json(self) -> dict[str, Any]:
+        """As `seads sweep --json` prints it."""
+        return {
+            "out": str(self.home),
+            "runs": len(self.runs),
+            "finished": len(self.finished),
+            "failed": [{"run": name, "why": why} for name, why in self.failed.items()],
+            "unfinished": [
+                run.name
+                for run in self.runs
+                if run.name not in self.failed and not self.standings[run.name].done
+            ],
+        }
+
+
+Show = Callable[[Sweep], None]
+
+
+def run_sweep(sweep: Sweep, engine: Engine, show: Show) -> Sweep:
+    """Carry out all that is left of the runs; a failure costs its run alone.
+
+    SIGINT and SIGTERM make the runs under way save and end; a second SIGINT interrupts at once.
+    """
+    sweep.look()
+    waiting = deque(run for run in sweep.runs if not sweep.standings[run.name].done)
+    with _asked_to_stop() as asked:
+        while waiting or engine.running:
+            while waiting and len(engine.running) < engine.workers and not asked:
+                run = waiting.popleft()
+                now = standing(run, sweep.home, sweep.siblings(run))
+                if not now.done:
+                    engine.submit(run.name, as_order(run, sweep.home, now.missing))
+            if asked and not sweep.stopping:
+                sweep.stopping = True
+                waiting.clear()
+                engine.stop()
+            for name, outcome in engine.ended(LOOK_EVERY).items():
+                if outcome["status"] == FAILED:
+                    sweep.failed[name] = outcome["why"]
+                elif outcome["status"] != STOPPED and not asked:
+                    waiting.extend(_made_ready(sweep, name, engine.running, waiting))
+            sweep.running = engine.running
+            sweep.look()
+            show(sweep)
+    return sweep
+
+
+def _made_ready(
+    sweep: Sweep, name: str, running: set[str], waiting: Sequence[StudyRun]
+) -> list[StudyRun]:
+    """Runs for which there is more to measure, now that all of their kind are trained."""
+    [ended] = [run for run in sweep.runs if run.name == name]
+    busy = running | {run.name for run in waiting}
+    return [
+        run
+        for run in sweep.siblings(ended)
+        if run.name not in busy and not standing(run, sweep.home, sweep.siblings(run)).done
+    ]
+
+
+@contextmanager
+def only_driver(home: Path) -> Iterator[None]:
+    """Within it no other sweep works in the directory; a killed one leaves nothing behind."""
+    home.mkdir(parents=True, exist_ok=True)
+    path = home / LOCK
+    handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
+    try:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            holder = os.read(handle, 200).decode(errors="replace").strip()
+            raise SeadsError(
+                f"another sweep is at work in {home} ({holder or 'just started'}); "
+                "wait for it, or choose another --out"
+            ) from None
+        os.ftruncate(handle, 0)
+        os.write(handle, f"process {os.getpid()} on {socket.gethostname()}\n".encode())
+        yield
+    finally:
+        os.close(handle)
+
+
+@contextmanager
+def _asked_to_stop() -> Iterator[list[float]]:
+    """Within it SIGINT and SIGTERM are noted; a second SIGINT, a second later, interrupts."""
+    asked: list[float] = []
+
+    def note(number: int, _: Any) -> None:
+        if asked and number == signal.SIGINT and time.monotonic() > asked[0] + 1:
+            raise KeyboardInterrupt
+        asked.append(time.monotonic())
+
+    previous = {number: signal.signal(number, note) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield asked
+    finally:
+        for number, handler in previous.items():
+            signal.signal(number, handler)

@@ -1,0 +1,129 @@
+"""Study files: what they expand to, and what is said, with its line, of those that cannot be."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from seads import cli
+from seads.errors import SeadsError
+from seads.studies.directory import check_directories
+from seads.studies.runs import runs_of
+from seads.studies.study import read_study
+
+STUDIES = sorted((Path(__file__).parents[2] / "studies").glob("*.toml"))
+
+GROUP = """
+[[groups]]
+envs = ["lightsout-cursor-2x2"]
+presets = ["default"]
+seeds = "0-1"
+budget = 3000
+"""
+
+
+def written(tmp_path: Path, text: str) -> Path:
+    path = tmp_path / "study.toml"
+    path.write_text(text)
+    return path
+
+
+def test_a_group_is_environments_by_presets_by_seeds(tmp_path: Path) -> None:
+    text = GROUP.replace('"default"', '"paper", "no-novelty"') + "settings = { n_step = 2 }\n"
+    runs = runs_of(read_study(written(tmp_path, text)))
+    assert [run.name for run in runs] == [
+        "lightsout-cursor-2x2-paper-seed0",
+        "lightsout-cursor-2x2-paper-seed1",
+        "lightsout-cursor-2x2-no-novelty-seed0",
+        "lightsout-cursor-2x2-no-novelty-seed1",
+    ]
+    assert [run.config.seed for run in runs] == [0, 1, 0, 1]
+    assert {run.config.settings.n_step for run in runs} == {2}
+    assert [run.config.settings.novelty_bonus for run in runs] == [True, True, False, False]
+    # an epoch is at most 32 episodes of 10 steps: the last checkpoint is below the budget
+    assert {run.config.env_steps for run in runs} == {3000 - 320}
+
+
+def test_a_group_may_measure_otherwise(tmp_path: Path) -> None:
+    text = f"[evaluate]\nstarts = 7\n{GROUP}evaluate = {{ tasks = [] }}\n"
+    [run, _] = runs_of(read_study(written(tmp_path, text)))
+    assert run.evaluate.tasks == ()
+    assert run.evaluate.starts == 7
+
+
+@pytest.mark.parametrize(
+    ("change", "line", "sentence"),
+    [
+        (("presets", "present"), 4, "unknown key 'present'; did you mean 'presets'?"),
+        (('"default"', '"papr"'), 4, "unknown preset 'papr'; did you mean 'paper'?"),
+        (("cursor-2x2", "curser"), 3, "did you mean 'lightsout-cursor'?"),
+        (('"0-1"', "[3, 4, 3]"), 5, "seed 3 is given 2 times"),
+        (('"0-1"', '"9-0"'), 5, "seeds='9-0'; allowed: 0-9, or a list"),
+        (('"0-1"', "[]"), 5, "seeds=[]; allowed: 0-9"),
+        (("3000", "300"), 6, "budget=300 is less than one epoch may take"),
+        (("3000", '"much"'), 6, "budget='much'; allowed: int"),
+        (("budget = 3000", ""), 2, "budget is missing"),
+        (("3000", "3000\nsettings = { n_setp = 1 }"), 7, "did you mean 'n_step'?"),
+        (("3000", "3000\nschedule = { env_steps = 1 }"), 7, "unknown key of schedule 'env_steps'"),
+        (("3000", '3000\nevaluate = { tasks = ["twice"] }'), 7, "unknown value of tasks 'twice'"),
+        (("[[groups]]", "[[group]]"), 2, "unknown key 'group'; did you mean 'groups'?"),
+    ],
+)
+def test_what_is_wrong_is_said_with_its_line(
+    change: tuple[str, str],
+    line: int,
+    sentence: str,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    path = written(tmp_path, GROUP.replace(*change))
+    assert cli.main(["sweep", str(path), "--out", str(tmp_path / "out")]) == 2
+    said = capsys.readouterr().err
+    assert f"{path}, line {line}: " in said
+    assert sentence in said
+    assert not (tmp_path / "out").exists()
+
+
+def test_the_line_is_that_of_the_group_it_is_in(tmp_path: Path) -> None:
+    second = GROUP.replace("2x2", "5x5").replace('"default"', '"papr"')
+    study = read_study(written(tmp_path, GROUP + second))
+    with pytest.raises(SeadsError, match=r"line 10: unknown preset 'papr'"):
+        runs_of(study)
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("", "has no runs"),
+        ("budget = [", "is no TOML"),
+        (GROUP + GROUP, "groups overlap, both have lightsout-cursor-2x2-default-seed0"),
+        (
+            GROUP + GROUP + 'name = "other"\n',
+            "lightsout-cursor-2x2-default-seed0 and lightsout-cursor-2x2-other-seed0 are the same",
+        ),
+    ],
+)
+def test_studies_that_make_no_sense(text: str, sentence: str, tmp_path: Path) -> None:
+    with pytest.raises(SeadsError, match=sentence):
+        runs_of(read_study(written(tmp_path, text)))
+
+
+def test_directories_of_other_runs_are_refused(tmp_path: Path) -> None:
+    runs = runs_of(read_study(written(tmp_path, GROUP)))
+    directory = tmp_path / runs[0].name
+    directory.mkdir()
+    runs[0].config.write(directory / "config.json")
+    check_directories(runs, tmp_path)
+    others = runs_of(read_study(written(tmp_path, GROUP.replace("3000", "4000"))))
+    with pytest.raises(SeadsError, match="env_steps is 2680 there and 3680 in the study"):
+        check_directories(others, tmp_path)
+    (directory / "meta.json").write_text('{"seads": "99.0"}')
+    with pytest.raises(SeadsError, match=r"made by seads 99\.0, which is newer"):
+        check_directories(runs, tmp_path)
+
+
+@pytest.mark.parametrize("path", STUDIES, ids=lambda path: path.stem)
+def test_our_own_studies_expand(path: Path) -> None:
+    if path.stem != "search":
+        assert len(runs_of(read_study(path))) >= 15

@@ -1,0 +1,267 @@
+"""Sweeps with real parts, Ray, its workers and nodes, and signals; only the runs are tiny."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.tiny_settings import TINY
+
+from seads import cli
+from seads.agent.arrays import read_arrays
+from seads.studies.sweep import only_driver
+
+SETTINGS = ", ".join(
+    f"{name} = {list(v) if isinstance(v, tuple) else v}" for name, v in TINY.items()
+)
+STUDY = f"""
+[evaluate]
+starts = 2
+episodes_per_depth = 1
+
+[[groups]]
+envs = ["lightsout-cursor-2x2"]
+presets = ["default"]
+seeds = "0-1"
+budget = 2000
+schedule = {{ checkpoint_every = 5, log_every = 1, coverage_every = 0 }}
+settings = {{ {SETTINGS} }}
+"""
+# its learning rate makes the losses infinite: it fails in the middle
+FAILING = f"""
+[[groups]]
+name = "failing"
+envs = ["lightsout-cursor-2x2"]
+presets = ["default"]
+seeds = [0]
+budget = 2000
+schedule = {{ coverage_every = 0 }}
+settings = {{ {SETTINGS}, learning_rate = 1e30 }}
+"""
+
+
+def launch(study: Path, out: Path, *options: str) -> subprocess.Popen[str]:
+    """The driver, in a process group of its own, as a shell starts it."""
+    return subprocess.Popen(
+        [sys.executable, "-m", "seads.cli", "sweep", str(study), "--out", str(out), *options],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+
+
+def workers() -> list[int]:
+    """The processes in which runs of such a study are learned."""
+    listed = subprocess.run(["ps", "-eo", "pid,args"], capture_output=True, text=True, check=True)
+    lines = [line.split(None, 1) for line in listed.stdout.splitlines()]
+    return [int(pid) for pid, args in lines if args.startswith("ray::lightsout-cursor-2x2")]
+
+
+def wait_until(there: Callable[[], Any], process: subprocess.Popen[str]) -> bool:
+    """Wait for something to be true; False if the driver ended before."""
+    while process.poll() is None:
+        if there():
+            return True
+        time.sleep(0.02)
+    return False
+
+
+def metric_lines(out: Path) -> int:
+    return sum(path.read_bytes().count(b"\n") for path in out.glob("*/metrics.jsonl"))
+
+
+def timeless(found: Any) -> Any:
+    """Results without what a clock says."""
+    if isinstance(found, dict):
+        kept = {
+            k: v for k, v in found.items() if "seconds" not in k and k not in ("made", "command")
+        }
+        return {name: timeless(value) for name, value in kept.items()}
+    return [timeless(one) for one in found] if isinstance(found, list) else found
+
+
+def same_sweeps(one: Path, other: Path) -> None:
+    """Every run's arrays, metrics and results are equal."""
+    runs = sorted(path.parent.name for path in one.glob("*/config.json"))
+    assert runs == sorted(path.parent.name for path in other.glob("*/config.json"))
+    for run in runs:
+        ours, theirs = one / run, other / run
+        assert (ours / "metrics.jsonl").read_text() == (theirs / "metrics.jsonl").read_text()
+        last = [max(run.glob("checkpoints/step_*/learner.safetensors")) for run in (ours, theirs)]
+        assert last[0].parent.name == last[1].parent.name
+        arrays = [read_arrays(path) for path in last]
+        for name, array in arrays[0].items():
+            assert array.tobytes() == arrays[1][name].tobytes(), name
+        results = sorted(path.name for path in ours.glob("eval/*.json"))
+        assert results == sorted(path.name for path in theirs.glob("eval/*.json"))
+        for name in results:
+            found = [
+                timeless(json.loads((run / "eval" / name).read_text())) for run in (ours, theirs)
+            ]
+            assert found[0] == found[1]
+
+
+@pytest.fixture(scope="module")
+def study(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("study") / "tiny.toml"
+    path.write_text(STUDY)
+    return path
+
+
+@pytest.fixture(scope="module")
+def undisturbed(study: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Any]:
+    """A sweep that nobody disturbs, with a run that fails beside those that do not."""
+    both = study.with_name("both.toml")
+    both.write_text(STUDY + FAILING)
+    out = tmp_path_factory.mktemp("undisturbed") / "out"
+    process = launch(both, out, "--workers", "2", "--json")
+    said, errors = process.communicate(timeout=600)
+    assert process.returncode == 1, errors
+    return out, json.loads(said)
+
+
+def test_a_failed_run_costs_itself_alone(undisturbed: tuple[Path, Any]) -> None:
+    out, said = undisturbed
+    assert (said["runs"], said["finished"], said["unfinished"]) == (3, 2, [])
+    [failure] = said["failed"]
+    assert failure["run"] == "lightsout-cursor-2x2-failing-seed0"
+    assert "Lower learning_rate" in failure["why"]
+    for seed in (0, 1):
+        run = out / f"lightsout-cursor-2x2-default-seed{seed}"
+        assert json.loads((run / "meta.json").read_text())["status"] == "finished"
+        names = {path.stem for path in run.glob("eval/*.json")}
+        assert {"coverage-test-at2000-seed0", "tasks-replan-auto-length-test-at2000-seed0"} <= names
+        [curve] = [json.loads(path.read_text())["curve"] for path in run.glob("eval/coverage-*")]
+        steps = [point["env_steps"] for point in curve]
+        assert steps == sorted(steps)
+        assert 1900 < steps[-1] <= 2000
+
+
+def test_success_is_of_the_last_common_checkpoint(undisturbed: tuple[Path, Any]) -> None:
+    runs = [undisturbed[0] / f"lightsout-cursor-2x2-default-seed{seed}" for seed in (0, 1)]
+    steps = [sorted(int(p.name[5:]) for p in run.glob("checkpoints/step_*")) for run in runs]
+    common = min(one[-1] for one in steps)
+    for run, own in zip(runs, steps, strict=True):
+        used = max(step for step in own if step <= common)
+        found = [
+            json.loads(path.read_text())["env_steps"] for path in run.glob("eval/tasks-replan*")
+        ]
+        assert used in found
+
+
+def test_what_is_finished_is_left_alone_and_starts_nothing(
+    study: Path, undisturbed: tuple[Path, Any], capsys: pytest.CaptureFixture[str]
+) -> None:
+    out, _ = undisturbed
+    before = {path: path.stat().st_mtime_ns for path in out.rglob("*.json*")}
+    assert cli.main(["sweep", str(study), "--out", str(out)]) == 0
+    assert "2 runs: 2 done" in capsys.readouterr().out
+    assert {path: path.stat().st_mtime_ns for path in out.rglob("*.json*")} == before
+
+
+def test_a_second_driver_is_told_and_ends(
+    study: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with only_driver(tmp_path):
+        assert cli.main(["sweep", str(study), "--out", str(tmp_path)]) == 2
+    assert (
+        f"another sweep is at work in {tmp_path} (process {os.getpid()}" in capsys.readouterr().err
+    )
+    assert not list(tmp_path.glob("*/config.json"))
+
+
+def test_a_cluster_that_cannot_be_reached(
+    study: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for address, sentence in (
+        ("127.0.0.1:9", "no Ray cluster can be reached at 127.0.0.1:9"),
+        ("somewhere", "write HOST:PORT"),
+    ):
+        assert cli.main(["sweep", str(study), "--out", str(tmp_path), "--address", address]) == 2
+        assert sentence in capsys.readouterr().err
+    assert not list(tmp_path.glob("*/config.json"))
+
+
+@pytest.mark.slow
+def test_interrupted_saves_and_the_same_command_goes_on(
+    study: Path, undisturbed: tuple[Path, Any], tmp_path: Path
+) -> None:
+    out = tmp_path / "out"
+    process = launch(study, out, "--workers", "2")
+    assert wait_until(lambda: metric_lines(out) > 20, process)
+    os.killpg(process.pid, signal.SIGINT)  # as a terminal does
+    said, _ = process.communicate(timeout=120)
+    assert process.returncode == 130
+    assert "go on with: seads sweep" in said
+    stopped = [json.loads(path.read_text())["status"] for path in out.glob("*/meta.json")]
+    assert "stopped" in stopped
+    assert "running" not in stopped
+    assert launch(study, out, "--workers", "2").wait(600) == 0
+    _without_failing(undisturbed[0], out)
+
+
+@pytest.mark.slow
+def test_workers_and_the_driver_are_killed_at_random_moments(
+    study: Path, undisturbed: tuple[Path, Any], tmp_path: Path
+) -> None:
+    out, rng, killed = tmp_path / "out", random.Random(0), 0
+    process = launch(study, out, "--workers", "2")
+    for _ in range(3):
+        lines = metric_lines(out) + rng.randint(5, 40)
+        if wait_until(lambda lines=lines: workers() and metric_lines(out) > lines, process):  # type: ignore[misc]
+            os.kill(rng.choice(workers()), signal.SIGKILL)
+            killed += 1
+    assert killed >= 2
+    lines = metric_lines(out) + 10
+    wait_until(lambda: metric_lines(out) > lines, process)
+    process.kill()
+    _, errors = process.communicate()
+    assert "raylet" not in errors
+    again = launch(study, out, "--workers", "2")
+    _, errors = again.communicate(timeout=600)
+    assert again.returncode == 0, errors
+    _without_failing(undisturbed[0], out)
+
+
+@pytest.fixture
+def cluster() -> Iterator[Any]:
+    from ray.cluster_utils import Cluster
+
+    made = Cluster(initialize_head=True, head_node_args={"num_cpus": 1})
+    try:
+        yield made
+    finally:
+        made.shutdown()
+
+
+@pytest.mark.slow
+def test_a_node_is_killed_and_its_run_goes_on_elsewhere(
+    study: Path, undisturbed: tuple[Path, Any], cluster: Any, tmp_path: Path
+) -> None:
+    out = tmp_path / "out"
+    node = cluster.add_node(num_cpus=1)
+    process = launch(study, out, "--workers", "2", "--address", cluster.address)
+    assert wait_until(lambda: len(list(out.glob("*/metrics.jsonl"))) == 2, process)
+    lines = metric_lines(out) + 20
+    assert wait_until(lambda: metric_lines(out) > lines, process)
+    cluster.remove_node(node, allow_graceful=False)
+    _, errors = process.communicate(timeout=600)
+    assert process.returncode == 0, errors
+    _without_failing(undisturbed[0], out)
+
+
+def _without_failing(whole: Path, out: Path) -> None:
+    """Compare with the undisturbed sweep, but for the run that fails there."""
+    for path in whole.glob("*failing*/config.json"):
+        path.rename(path.with_suffix(".aside"))
+    same_sweeps(whole, out)
