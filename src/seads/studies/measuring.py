@@ -55,7 +55,7 @@ class Evaluation:
         """As evaluation takes it."""
         return Measuring(
             starts=self.starts,
-            split=self.split,  # type: ignore[arg-type]
+            split=self.split,
             depths=parse_depths(self.depths) if self.depths else None,
             episodes_per_depth=self.episodes_per_depth,
             seed=self.seed,
