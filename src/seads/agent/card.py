@@ -33,6 +33,8 @@ class SkillFacts(Struct, forbid_unknown_fields=True):
     episodes: Count
     steps: Annotated[float, Meta(ge=0.0, le=1e9)]
     success: Annotated[float, Meta(gt=0.0, lt=1.0)]
+    own: bool | UnsetType = UNSET
+    """Whether it has an effect of its own; cards from before that was found out say nothing."""
 
 
 class Card(Struct, Generic[Shape], forbid_unknown_fields=True):
@@ -43,6 +45,8 @@ class Card(Struct, Generic[Shape], forbid_unknown_fields=True):
     env_options: Options
     architecture: Shape
     env_steps: Count | UnsetType = UNSET
+    budgets: list[Count] | UnsetType = UNSET
+    """Every budget of environment steps that its run has had."""
     epoch: Count | UnsetType = UNSET
     command: Text | UnsetType = UNSET
     preset: Name | UnsetType = UNSET
