@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections import Counter
 from collections.abc import Callable
 from typing import Any
@@ -212,8 +213,11 @@ def test_score_computes_each_transition_once_and_right(tiny: Tiny) -> None:
     np.testing.assert_allclose(novelty, surprise, rtol=1e-5, atol=1e-6)
 
 
-@pytest.mark.parametrize("decay", [0.0, 0.2])
-def test_scan_is_the_plain_loop(tiny: Tiny, decay: float) -> None:
+# the averages are those of all rounds, until these are so many that the rate takes over
+@pytest.mark.parametrize(("decay", "before", "rate_of_average"), [(0.0, 3, 0.25), (0.2, 99, 0.02)])
+def test_scan_is_the_plain_loop(
+    tiny: Tiny, decay: float, before: int, rate_of_average: float
+) -> None:
     settings = tiny(
         sac_steps=4,
         model_steps=3,
@@ -222,7 +226,7 @@ def test_scan_is_the_plain_loop(tiny: Tiny, decay: float) -> None:
         model="network",
         board_decay=decay,
     )
-    state = initial_state(SHAPES, settings, 0)
+    state = dataclasses.replace(initial_state(SHAPES, settings, 0), rounds=jnp.float32(before))
     buffer = filled(hand_written([1, 3, 2, 4] * 4, changed=True))
     for_model, batches, _ = draw_batches(state.model, buffer, settings)
     key, rate = jax.random.key(5), jnp.float32(1e-3)
@@ -253,9 +257,11 @@ def test_scan_is_the_plain_loop(tiny: Tiny, decay: float) -> None:
             batches.discounts[i],
         )
         ours, _ = one_update(ours, transitions, noise[i], rate, alpha, settings.tau)
-    average = sac.move_towards(state.average, (ours.policy, model), settings.average_rate)
+    average = sac.move_towards(state.average, (ours.policy, model), rate_of_average)
 
-    expected = learner_module.LearnerState(ours, model, optimiser, average, state.scale)
+    expected = learner_module.LearnerState(
+        ours, model, optimiser, average, state.scale, state.rounds + 1
+    )
     for got, want, start in zip(*map(jax.tree.leaves, (result, expected, state)), strict=True):
         np.testing.assert_allclose(got, want, rtol=2e-4, atol=2e-6)
         assert got.shape == start.shape

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import equinox as eqx
@@ -39,6 +39,8 @@ class LearnerState(eqx.Module):
     """Policy and model averaged over epochs: steadier than they are, and what is shipped."""
     scale: ObservationScale
     """What policy and critics see their observations by."""
+    rounds: Float[Array, ""]
+    """How many rounds of updates there have been."""
 
     def acting(self, average: bool) -> SkillPolicy:
         """The policy, or its average, for observations as the environment gives them."""
@@ -86,6 +88,7 @@ def initial_state(
         model.optimiser(settings).init(eqx.filter(model, eqx.is_array)),
         jax.tree.map(jnp.copy, (policy, model)),
         ObservationScale(shapes.observation_size, symbol[0] if settings.scale_observations else 0),
+        jnp.zeros(()),
     )
 
 
@@ -103,7 +106,7 @@ def take_in(
     model = state.model
     if isinstance(model, EitherForwardModel):
         model = model.judged(before, after)
-    return eqx.tree_at(lambda s: (s.scale, s.model), state, (scale, model))
+    return replace(state, scale=scale, model=model)
 
 
 def learn(
@@ -161,7 +164,7 @@ def update_model(
         return (model, optimiser), loss
 
     (model, optimiser), losses = sac.scan(step, (state.model, state.model_optimiser), batches)
-    return LearnerState(state.sac, model, optimiser, state.average, state.scale), losses.mean()
+    return replace(state, model=model, model_optimiser=optimiser), losses.mean()
 
 
 @eqx.filter_jit
@@ -174,7 +177,8 @@ def update_sac(
 ) -> tuple[LearnerState, dict[str, Float[Array, ""]]]:
     """An update of policy and critics for every batch, then one of the averages.
 
-    Where the learning rate has fallen, the entropy weight has by the power `alpha_fall` of that.
+    In the beginning the averages are those of all rounds, not to be held back by the first. Where
+    the learning rate has fallen, the entropy weight has by the power `alpha_fall` of that.
     """
     share = learning_rate / settings.learning_rate
     alpha = share**settings.alpha_fall * settings.alpha
@@ -188,8 +192,9 @@ def update_sac(
     )
     learned, metrics = sac.updates(state.sac, transitions, key, learning_rate, alpha, settings.tau)
     now = (learned.policy, state.model)
-    average = sac.move_towards(state.average, now, settings.average_rate)
-    return LearnerState(learned, state.model, state.model_optimiser, average, state.scale), metrics
+    rate = jnp.maximum(settings.average_rate, 1 / (state.rounds + 1))
+    average = sac.move_towards(state.average, now, rate)
+    return replace(state, sac=learned, average=average, rounds=state.rounds + 1), metrics
 
 
 def epoch_key(seed: int, purpose: Purpose, epoch: int) -> Array:

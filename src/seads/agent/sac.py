@@ -170,7 +170,7 @@ def descend(
     ), optimiser_state
 
 
-def move_towards(tree: Tree, other: Tree, rate: float) -> Tree:
+def move_towards(tree: Tree, other: Tree, rate: float | Float[Array, ""]) -> Tree:
     """Every array `rate` of the way from `tree` to `other`."""
     return jax.tree.map(
         lambda a, b: a + rate * (b - a) if eqx.is_inexact_array(a) else a, tree, other

@@ -69,12 +69,14 @@ def run(options: Options) -> Any:
         if options.settings:
             return _list_settings(options.env or "lightsout-cursor", asked, options.json)
         ended = train(options.env, out=options.out, wandb=options.wandb, **asked)
-    tell(ended.next_step)
+    for line in filter(None, (ended.learned, ended.next_step)):
+        tell(line)
     result = {
         "out": str(ended.directory),
         "status": ended.status,
         "env": ended.env,
         "env_steps": ended.env_steps,
+        "effects": ended.effects,
     }
     if ended.status == "stopped":  # so that a shell's loop stops, too
         raise Interrupted(result)

@@ -51,6 +51,20 @@ class Run:
         return load(self.directory)
 
     @property
+    def effects(self) -> int | None:
+        """How many effects were found: skills that do what no other does. None without a model."""
+        if self.config.settings.algorithm != "seads" or not self.env_steps:
+            return None
+        return sum(skill.get("own", True) for skill in self.agent.card.get("skills", []))
+
+    @property
+    def learned(self) -> str:
+        """What was found, as words for a terminal; empty of a run that learns no model."""
+        if self.effects is None:
+            return ""
+        return f"{self.effects} different effects, of {self.agent.num_skills} skills"
+
+    @property
     def next_step(self) -> str:
         """What one does now, as words for a terminal."""
         if self.status != "finished":
@@ -65,7 +79,8 @@ class Run:
         coverage = f", coverage {measured[-1]:.1f}" if measured else ""
         return (
             f"{self.env}, seed {self.seed}: {self.status} after {self.env_steps:,} env steps"
-            f"{coverage}, in {self.directory}\n{self.next_step}"
+            f"{coverage}, in {self.directory}\n"
+            + "\n".join(line for line in (self.learned, self.next_step) if line)
         )
 
 
