@@ -16,6 +16,9 @@ from seads.agent.reward import clipped_posterior, skill_reward
 from seads.agent.settings import AgentSettings
 from seads.agent.skill_model import Discriminator, ForwardModel
 
+FREE = 0.5
+"""A skill that more rarely than this does what the model takes for its own may take up another."""
+
 
 class ModelBatches(NamedTuple):
     """What the skill model learns from, with a leading axis of update steps."""
@@ -52,6 +55,8 @@ class Drawn:
     relabel_sac: Bool[np.ndarray, "s"]
     posterior: Float[np.ndarray, "episodes skills"]
     novelty: Float[np.ndarray, "episodes"]
+    success: Float[np.ndarray, "skills"]
+    """How often each skill did lately what the model takes for its own."""
 
     def scored_by(self, model: ForwardModel | Discriminator) -> Drawn:
         """The same episodes as another model sees them."""
@@ -74,11 +79,14 @@ def draw_episodes(
     posterior, novelty = score(model, episodes)
     buffer.classify(slots, np.where(episodes.changed, posterior.argmax(1), posterior.shape[1]))
 
+    success = buffer.success(posterior.shape[1])
+
     for_model = np.arange(len(newest) + count)
     for_sac = for_model.copy()
     if not settings.shared_sample:
         for_sac[len(newest) :] += count
-    relabel_model = rng.random(len(for_model)) < settings.relabel_model
+    honest = settings.honest_labels * success[episodes.skills[for_model]]
+    relabel_model = rng.random(len(for_model)) < settings.relabel_model - honest
     relabel_sac = (rng.random(len(for_sac)) < settings.relabel_sac) & episodes.changed[for_sac]
     return Drawn(
         episodes,
@@ -89,6 +97,7 @@ def draw_episodes(
         relabel_sac,
         posterior,
         novelty,
+        success,
     )
 
 
@@ -97,11 +106,12 @@ def model_batches(drawn: Drawn, settings: AgentSettings, rng: np.random.Generato
     episodes, index = drawn.episodes, drawn.for_model
     posterior, novelty = drawn.posterior[index], drawn.novelty[index]
     skills = relabel(clipped_posterior(posterior), episodes.skills[index], drawn.relabel_model)
-    explained = explained_by_another(posterior, novelty, skills, also_new=settings.surprise)
+    taken = (drawn.success[skills] > FREE) & settings.surprise
+    explained = explained_by_another(posterior, novelty, skills, taken)
     teaches = np.arange(len(index))
     if settings.skip_explained:
-        honest = (skills == episodes.skills[index]) & (settings.relabel_model < 1)
-        worth = np.flatnonzero((~explained | honest) & episodes.changed[index])
+        # a label that was left as it was tells what the skill really did, expected or not
+        worth = np.flatnonzero((~explained | ~drawn.relabel_model) & episodes.changed[index])
         teaches = worth if len(worth) else teaches
     size = (settings.model_steps, settings.model_batch)
     if settings.surprise:
@@ -203,20 +213,20 @@ def explained_by_another(
     posterior: Float[np.ndarray, "episodes skills"],
     novelty: Float[np.ndarray, "episodes"],
     skills: Int[np.ndarray, "episodes"],
-    also_new: bool = False,
+    taken: Bool[np.ndarray, "episodes"],
 ) -> Bool[np.ndarray, "episodes"]:
     """Where an effect is known (likelier than 1/K), and as another skill's twice as well.
 
     Relabelling has to hand such an episode a skill it does not belong to when its own is used
     up; learned from, it would teach the model noise. Effects that no skill explains yet are
-    not among these: a free skill must be able to take them up. With `also_new` they are, if
-    the skill is further behind than the reward's clipping at -2 log K: then it is a known effect
-    on an unusual board, and not for a free skill.
+    not among these: a free skill must be able to take them up. Where the skill is `taken`, they
+    are, if it is further behind than the reward's clipping at -2 log K: then it is another's
+    known effect on an unusual board.
     """
     behind = posterior.max(1) - np.take_along_axis(posterior, skills[:, None], 1)[:, 0]
     log_k = np.log(posterior.shape[1])
     explained = (novelty < log_k) & (behind > np.log(2))
-    return explained | (behind > 2 * log_k) if also_new else explained
+    return explained | (taken & (behind > 2 * log_k))
 
 
 def log_likelihood(

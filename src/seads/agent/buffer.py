@@ -105,6 +105,16 @@ class EpisodeBuffer:
         """Slots drawn uniformly with replacement from all that is stored."""
         return np.flatnonzero(self.order >= 0)[rng.integers(len(self), size=count)]
 
+    def success(self, num_skills: int) -> Float32[np.ndarray, "skills"]:
+        """How often each skill did lately what the model takes for its own.
+
+        Over the newest episodes, ten a skill if there are as many; zero for a skill without any.
+        """
+        newest = self.newest(10 * num_skills)
+        skills = self.stored.skills[newest]
+        did = np.bincount(skills, self.classes[newest] == skills, num_skills)
+        return (did / np.maximum(np.bincount(skills, minlength=num_skills), 1)).astype(np.float32)
+
     def classify(self, slots: Int[np.ndarray, "n"], classes: Int[np.ndarray, "n"]) -> None:
         """Remember what the model now thinks of some episodes."""
         self.classes[slots] = classes

@@ -90,6 +90,8 @@ class AgentSettings:
     """Keep the novelty bonus in [0, log K]."""
     relabel_model: float = 1.0
     """Share of the episodes that may be relabelled for the skill model."""
+    honest_labels: float = 0.0
+    """Share of its episodes that a skill which always works keeps the label of, for the model."""
     skip_explained: bool = False
     """The skill model learns from changes only, and not from those that another skill explains."""
     surprise: bool = False
@@ -176,7 +178,7 @@ class AgentSettings:
             "above 0",
         )
         require_all(
-            "gamma relabel_model relabel_sac noisy_episodes noise_correlation",
+            "gamma relabel_model honest_labels relabel_sac noisy_episodes noise_correlation",
             lambda value: 0 <= value <= 1,
             "0 to 1",
         )
@@ -238,7 +240,7 @@ DEFAULT: dict[str, Any] = dict(
     average_rate=0.02,
     model="either",
     surprise=True,
-    relabel_model=0.5,
+    honest_labels=0.5,
     policy_sees_symbol=False,
     scale_observations=True,
     entropy_share=0.32,
