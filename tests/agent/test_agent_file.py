@@ -13,8 +13,8 @@ import pytest
 
 from seads.agent.arrays import read_arrays, to_arrays, write_arrays
 from seads.agent.card import find, packaged
+from seads.agent.model_kinds import make_model
 from seads.agent.networks import make_policy
-from seads.agent.skill_model import make_model
 from seads.envs import make_env
 from seads.errors import SeadsError
 from seads.solving import Agent, Architecture, load
@@ -27,7 +27,7 @@ def small_agent(algorithm: str = "seads", model: str = "network") -> Agent:
         {"observation": "raw"},
         architecture,
         make_policy(28 + 25, 3, (4, 5), jax.random.key(1)),
-        make_model(algorithm, model, 25, 25, (6,), jax.random.key(2)),
+        make_model(algorithm, model, 25, 25, (6,), jax.random.key(2), learns=False),
         {"env_steps": 7, "seed": 3},
     )
 

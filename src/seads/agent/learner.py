@@ -21,10 +21,11 @@ from seads.agent.batches import (
 )
 from seads.agent.buffer import EpisodeBuffer
 from seads.agent.either_model import EitherForwardModel
+from seads.agent.model_kinds import make_model
 from seads.agent.networks import SkillPolicy, make_critics, make_policy
 from seads.agent.observation_scale import ObservationScale
 from seads.agent.settings import AgentSettings
-from seads.agent.skill_model import Discriminator, ForwardModel, NetworkForwardModel, make_model
+from seads.agent.skill_model import Discriminator, ForwardModel, NetworkForwardModel
 from seads.envs.interface import symbol_columns
 from seads.streams import Purpose
 

@@ -14,13 +14,11 @@ from functools import partial
 from typing import Any
 
 from seads import errors
+from seads.agent.model_kinds import MODELS
 from seads.agent.skill_model import WITHOUT_XOR
 from seads.envs.interface import EnvSpec
 from seads.envs.registry import Environment
 from seads.errors import SeadsError, unknown
-
-MODELS = {"seads": ("network", "linear", "either"), "vic": ("network", WITHOUT_XOR)}
-"""Kinds of skill models, by algorithm."""
 
 
 @dataclass(frozen=True)

@@ -227,24 +227,3 @@ class Discriminator(eqx.Module):
     def optimiser(self, settings: AgentSettings) -> optax.GradientTransformation:
         """Adam."""
         return optax.chain(ADAM, optax.scale(settings.model_learning_rate))
-
-
-def make_model(
-    algorithm: str,
-    kind: str,
-    num_bits: int,
-    num_skills: int,
-    hidden: tuple[int, ...],
-    key: PRNGKeyArray,
-    learns: bool = True,
-) -> ForwardModel | Discriminator:
-    """A fresh skill model of a kind that `settings.MODELS` lists for the algorithm."""
-    if algorithm == "vic":
-        return Discriminator(num_bits, num_skills, hidden, key, xor=kind != WITHOUT_XOR)
-    if kind == "either":
-        from seads.agent.either_model import EitherForwardModel
-
-        return EitherForwardModel(num_bits, num_skills, hidden, key)
-    if kind == "linear":
-        return LinearForwardModel(num_bits, num_skills, key, learns)
-    return NetworkForwardModel(num_bits, num_skills, hidden, key)

@@ -14,8 +14,9 @@ from msgspec import Struct
 from numpy.typing import ArrayLike
 
 from seads.agent.card import check_fits, find, read_card, read_weights, write_agent
+from seads.agent.model_kinds import make_model
 from seads.agent.networks import SkillPolicy, make_policy
-from seads.agent.skill_model import Discriminator, ForwardModel, make_model
+from seads.agent.skill_model import Discriminator, ForwardModel
 from seads.envs import make_env
 from seads.envs.interface import BatchedEnv, EnvSpec, symbol_columns
 from seads.errors import SeadsError, unknown
