@@ -71,7 +71,7 @@ def test_differences_by_hand() -> None:
     assert hodges_lehmann([3, 5], [1, 2]) == 2.5  # of 2, 1, 4, 3
     assert hodges_lehmann_interval([3.0] * 4, [1.0] * 4) == (2.0, 2.0)
     assert probability_of_improvement([2, 3], [1, 2]) == (3 + 0.5) / 4
-    assert mean_std([1, 3]) == (2.0, pytest.approx(2**0.5))
+    assert mean_std([1, 3]) == pytest.approx((2.0, 2**0.5))
     low, high = mean_interval([1, 2, 3])
     assert low == 1.0  # one in 27 draws is all ones
     assert high == 3.0

@@ -1,4 +1,4 @@
-"""Runs of one kind beside runs of another: what differs, how surely, and over which family of tests.
+"""Runs of one kind beside runs of another: what differs, and how surely.
 
 Pure functions of the runs' values. Resampling is seeded: the same values give the same interval.
 """
