@@ -195,7 +195,7 @@ def test_the_command_draws_again_from_results_alone(
 
 
 def test_what_cannot_be_tabled(tmp_path: Path) -> None:
-    with pytest.raises(SeadsError, match="neither runs nor a results.csv"):
+    with pytest.raises(SeadsError, match="holds neither runs nor a"):
         collect([tmp_path])
     ablations(2).write(tmp_path)
     with pytest.raises(SeadsError, match="is there twice"):

@@ -1,4 +1,4 @@
-"""Searches with Optuna and its journal; the runs are written by hand, for training them takes long."""
+"""Searches with Optuna and its journal; what runs leave behind is written by hand."""
 
 from __future__ import annotations
 
