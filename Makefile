@@ -44,7 +44,7 @@ lint: install
 
 # Each benchmark prints one JSON object.
 bench: install
-	@for name in envs learner planning robot; do $(BIN)/python benchmarks/$$name.py || exit 1; done
+	@for name in envs learner planning robot sweep; do $(BIN)/python benchmarks/$$name.py || exit 1; done
 
 # The site, in site/; a link that leads nowhere fails.
 docs: install

@@ -29,6 +29,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "solve": ("seads.commands.solve:run", "plan for a board and execute the plan"),
     "plan": ("seads.commands.plan:run", "the plan alone; what the skills do, as operators"),
     "sweep": ("seads.commands.sweep:run", "the runs of a study, side by side, on Ray"),
+    "tables": ("seads.commands.tables:run", "the paper's tables and figures from those runs"),
     "report": ("seads.commands.report:run", "one page with everything about one or many runs"),
     "play": ("seads.commands.play:run", "watch an agent solve your boards in the browser"),
     "robot": (

@@ -9,8 +9,10 @@ import pytest
 from seads import cli
 from seads.errors import SeadsError
 from seads.studies.directory import check_directories
-from seads.studies.runs import runs_of
-from seads.studies.study import read_study
+from seads.studies.runs import StudyRun, check_names
+from seads.studies.runs import runs_of as group_runs_of
+from seads.studies.search import Searches
+from seads.studies.study import Study, read_study
 
 STUDIES = sorted((Path(__file__).parents[2] / "studies").glob("*.toml"))
 
@@ -27,6 +29,13 @@ def written(tmp_path: Path, text: str) -> Path:
     path = tmp_path / "study.toml"
     path.write_text(text)
     return path
+
+
+def runs_of(study: Study) -> list[StudyRun]:
+    """The runs of groups and grids, checked as the command does."""
+    runs = group_runs_of(study) + Searches(study).runs
+    check_names(runs, study)
+    return runs
 
 
 def test_a_group_is_environments_by_presets_by_seeds(tmp_path: Path) -> None:
@@ -125,5 +134,41 @@ def test_directories_of_other_runs_are_refused(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("path", STUDIES, ids=lambda path: path.stem)
 def test_our_own_studies_expand(path: Path) -> None:
-    if path.stem != "search":
-        assert len(runs_of(read_study(path))) >= 15
+    assert len(runs_of(read_study(path))) >= 15
+
+
+SEARCH = """
+[[search]]
+name = "rates"
+env = "lightsout-cursor-2x2"
+seeds = [0, 1]
+budget = 2000
+space = { n_step = [1, 2], alpha = [0.1, 0.01] }
+"""
+
+
+def test_a_grid_is_every_combination(tmp_path: Path) -> None:
+    runs = runs_of(read_study(written(tmp_path, SEARCH)))
+    assert len(runs) == 8
+    assert runs[2].name == "lightsout-cursor-2x2-rates-n_step=1-alpha=0.01-seed0"
+    assert (runs[2].config.settings.n_step, runs[2].config.settings.alpha) == (1, 0.01)
+
+
+@pytest.mark.parametrize(
+    ("change", "line", "sentence"),
+    [
+        (("[1, 2]", "[]"), 7, "n_step=[]; allowed: a list, or { low, high, log }"),
+        (("[1, 2]", "{ low = 1, high = 2 }"), 7, "n_step is a span, and a grid needs a list"),
+        (("space", 'sampler = "gird"\nspace'), 7, "unknown sampler 'gird'; did you mean 'grid'?"),
+        (("space", 'sampler = "tpe"\nspace'), 2, "trials is how many tpe makes"),
+        (("n_step", "n_setp"), 7, "did you mean 'n_step'?"),
+        (("budget", 'algo = "vic"\nbudget'), 2, "VIC has no forward model"),
+    ],
+)
+def test_searches_that_cannot_be(
+    change: tuple[str, str], line: int, sentence: str, tmp_path: Path
+) -> None:
+    with pytest.raises(SeadsError) as error:
+        runs_of(read_study(written(tmp_path, SEARCH.replace(*change))))
+    assert f"line {line}: " in str(error.value)
+    assert sentence in str(error.value)

@@ -35,7 +35,8 @@ def run(options: Options) -> dict[str, Any]:
     """Carry the study out, or list its runs."""
     from seads.studies.directory import check_directories
     from seads.studies.engine import started
-    from seads.studies.runs import runs_of
+    from seads.studies.runs import check_names, runs_of
+    from seads.studies.search import Searches
     from seads.studies.showing import SweepProgress, total_text
     from seads.studies.study import read_study
     from seads.studies.sweep import Sweep, only_driver, run_sweep
@@ -44,17 +45,24 @@ def run(options: Options) -> dict[str, Any]:
         raise SeadsError(f"--workers {options.workers}; allowed: 1 or more")
     study = read_study(options.study)
     home = options.out or Path("runs") / options.study.stem
-    runs = runs_of(study)
+    searches = Searches(study)
+    runs = runs_of(study) + searches.runs
+    check_names(runs, study)
     check_directories(runs, home)
     sweep = Sweep(runs, home.absolute())
     if options.dry_run:
         return _listed(sweep, options.workers)
     with only_driver(home):
+        runs += searches.begin(home)
         sweep.look()
-        if len(sweep.finished) < len(runs):
+        waiting = searches.more(sweep, 1)
+        if waiting or len(sweep.finished) < len(runs):
             with started(options.workers, options.address) as engine, SweepProgress() as show:
-                run_sweep(sweep, engine, show)
+                run_sweep(sweep, engine, show, searches.more)
+        found = searches.to_json()
     print(total_text(sweep))
+    for one in found:
+        print(_best(one))
     for name, why in sweep.failed.items():
         print(f"{name} failed: {why}")
     if len(sweep.finished) < len(runs):
@@ -62,7 +70,17 @@ def run(options: Options) -> dict[str, Any]:
     else:
         print(f"next: seads tables {home}")
     status = STOPPED if sweep.stopping else SOME_FAILED if sweep.failed else 0
-    return {"study": str(options.study), **sweep.to_json(), "exit_status": status}
+    told = {"searches": found} if found else {}
+    return {"study": str(options.study), **sweep.to_json(), **told, "exit_status": status}
+
+
+def _best(search: dict[str, Any]) -> str:
+    """The best trial of a search in a line."""
+    head = f"search {search['search']} on {search['env']}, {search['finished']} trials"
+    if search["best"] is None:
+        return head
+    values = ", ".join(f"{name}={value}" for name, value in search["best"].items())
+    return f"{head}: best {values} ({search['success_on_training_boards']:.1%} of training boards)"
 
 
 def _listed(sweep: Any, workers: int | None) -> dict[str, Any]:

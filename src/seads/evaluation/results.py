@@ -40,8 +40,19 @@ def write_result(source: str, name: str, result: dict[str, Any], command: str) -
 
 
 def checkpoint_agents(run: Path) -> list[Path]:
-    """The agents kept along a run, in the order of their environment steps."""
-    return sorted(card.parent for card in run.glob("checkpoints/step_*/agent/card.json"))
+    """The agents kept along a run, in the order of their environment steps.
+
+    An agent saved between two of the schedule, because the run was interrupted there, is left
+    out: what is measured along a run does not depend on who stopped it when.
+    """
+    found = sorted(card.parent for card in run.glob("checkpoints/step_*/agent/card.json"))
+    try:
+        every = int(json.loads((run / "config.json").read_text())["checkpoint_every"])
+    except (FileNotFoundError, KeyError, TypeError, ValueError):
+        return found
+    epochs = [json.loads((one / "card.json").read_text()).get("epoch", 0) for one in found]
+    last = max(epochs, default=0)
+    return [one for one, at in zip(found, epochs, strict=True) if at % every == 0 or at == last]
 
 
 def steps_of(agent: Path) -> int:

@@ -93,7 +93,7 @@ def check_directories(runs: list[StudyRun], home: Path) -> None:
             if directory.is_dir() and any(directory.iterdir()):
                 raise SeadsError(f"{directory} exists and is no run; choose another --out")
             continue
-        _check_version(directory)
+        check_version(directory)
         found = differences(run.config.as_json(), read_config(directory / "config.json").as_json())
         if found:
             raise SeadsError(
@@ -102,7 +102,8 @@ def check_directories(runs: list[StudyRun], home: Path) -> None:
             )
 
 
-def _check_version(directory: Path) -> None:
+def check_version(directory: Path) -> None:
+    """Refuse what a newer version has made."""
     made_by = str(meta(directory).get("seads", "0"))
     ours, theirs = (
         [int(part) for part in re.findall(r"\d+", version)[:3]]

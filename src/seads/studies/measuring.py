@@ -79,28 +79,30 @@ def evaluations(run: StudyRun, at: int | None = None) -> list[Evaluation]:
     wanted, at = run.evaluate, run.budget if at is None else at
     algorithm = run.config.settings.algorithm
     baseline = algorithm in KINDS
-    shared: dict[str, Any] = dict(
-        at=at,
-        starts=wanted.starts,
-        episodes_per_depth=wanted.episodes_per_depth,
-        split=wanted.split,
-        seed=wanted.seed,
-        baseline=baseline,
-    )
     found = []
-    if wanted.coverage and not baseline:
-        along = "coverage" in wanted.along
-        found.append(Evaluation("coverage", along=along, replan=True, depths="", **shared))
-    if algorithm == "vic" or is_own(run.config.env):  # no forward model, or no known boards
-        return found
-    ways = [way == "replan" for way in wanted.tasks]
-    along = "tasks" in wanted.along
-    for replan in ways[:1] if baseline else ways:  # a baseline does not plan, so never again
-        found.append(
-            Evaluation("tasks", along=along, replan=replan or baseline, depths="", **shared)
+    for split in wanted.splits:
+        shared: dict[str, Any] = dict(
+            at=at,
+            starts=wanted.starts,
+            episodes_per_depth=wanted.episodes_per_depth,
+            split=split,
+            seed=wanted.seed,
+            baseline=baseline,
         )
-    if wanted.deep and not baseline:
-        found.append(Evaluation("tasks", along=False, replan=True, depths=wanted.deep, **shared))
+        if wanted.coverage and not baseline:
+            along = "coverage" in wanted.along
+            found.append(Evaluation("coverage", along=along, replan=True, depths="", **shared))
+        if algorithm == "vic" or is_own(run.config.env):  # no forward model, or no known boards
+            continue
+        ways = [way == "replan" for way in wanted.tasks]
+        along = "tasks" in wanted.along
+        for replan in ways[:1] if baseline else ways:  # a baseline does not plan, so never again
+            found.append(
+                Evaluation("tasks", along=along, replan=replan or baseline, depths="", **shared)
+            )
+        if wanted.deep and not baseline:
+            deep = Evaluation("tasks", along=False, replan=True, depths=wanted.deep, **shared)
+            found.append(deep)
     return found
 
 

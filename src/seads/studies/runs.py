@@ -105,16 +105,21 @@ def longest_epoch(config: TrainConfig) -> int:
         return settings.episodes_per_epoch * env.spec.step_limit
 
 
-def _check_distinct(runs: list[StudyRun], study: Study) -> None:
-    """Names are directories, and equal configurations would be one run counted twice."""
+def check_names(runs: list[StudyRun], study: Study) -> None:
+    """Names are directories: no two runs may share one."""
     names: set[str] = set()
-    configs: dict[str, str] = {}
     for run in runs:
         if run.name in names:
             raise SeadsError(
                 f"{study.path}: groups overlap, both have {run.name}; give one another name"
             )
         names.add(run.name)
+
+
+def _check_distinct(runs: list[StudyRun], study: Study) -> None:
+    """Equal configurations in two groups would be one run counted twice."""
+    configs: dict[str, str] = {}
+    for run in runs:
         learned = run.config.as_json() | {"preset": "", "changed": []}
         twin = configs.setdefault(json.dumps(learned, sort_keys=True), run.name)
         if twin != run.name:

@@ -13,7 +13,8 @@ from typing import Any
 from seads.errors import SeadsError, unknown
 
 WAYS = ("replan", "no-replan")
-MEASURED_ALONG = ("coverage", "tasks")
+ALLOWED = {"tasks": WAYS, "along": ("coverage", "tasks"), "splits": ("test", "train")}
+SAMPLERS = ("grid", "tpe")
 
 
 @dataclass(frozen=True)
@@ -32,8 +33,8 @@ class Evaluating:
     """Start states from which every skill is run."""
     episodes_per_depth: int = 20
     """Boards of each depth."""
-    split: str = "test"
-    """Boards to start from; a search looks at train."""
+    splits: tuple[str, ...] = ("test",)
+    """Boards to start from: test, train or both; a search goes by those of train."""
     seed: int = 0
     """Seed of the start states and boards."""
 
@@ -89,9 +90,14 @@ class Search:
     schedule: Mapping[str, int] = field(default_factory=dict)
     """As in a group."""
     sampler: str = "grid"
-    """grid tries every combination, tpe as many as `trials` says."""
+    """grid tries every combination, tpe what looks best so far."""
     trials: int = 0
     """How many trials tpe makes."""
+
+    @property
+    def title(self) -> str:
+        """What it is called among the searches of a study."""
+        return f"{self.name}-{self.env.replace(':', '-')}"
 
 
 @dataclass(frozen=True)
@@ -148,7 +154,7 @@ def read_study(path: Path) -> Study:
         for one, place in zip(groups, places, strict=False)
     ]
     sought = [
-        _filled(Search, one, place)
+        _checked(_filled(Search, one, place), place)
         for one, place in zip(searches, places[len(groups) :], strict=True)
     ]
     if not found and not sought:
@@ -218,7 +224,7 @@ def _value(name: str, value: Any, kind: str, place: Place) -> Any:
         texts = [value] if isinstance(value, str) else value
         if not isinstance(texts, list | tuple) or not all(isinstance(one, str) for one in texts):
             raise place.wrong(f"{name}={value!r}; allowed: names in a list", name)
-        allowed = {"tasks": WAYS, "along": MEASURED_ALONG}.get(name)
+        allowed = ALLOWED.get(name)
         for one in texts:
             if allowed and one not in allowed:
                 raise place.wrong(unknown(f"value of {name}", one, allowed), name)
@@ -249,3 +255,24 @@ def _seeds(value: Any, place: Place) -> tuple[int, ...]:
         if numbers.count(one) > 1:
             raise place.wrong(f"seed {one} is given {numbers.count(one)} times", "seeds")
     return tuple(numbers)
+
+
+def _checked(search: Search, place: Place) -> Search:
+    """What the sampler asks of the space."""
+    if search.sampler not in SAMPLERS:
+        raise place.wrong(unknown("sampler", search.sampler, SAMPLERS), "sampler")
+    if search.algo == "vic":
+        raise place.wrong("VIC has no forward model to solve boards with: nothing to search by")
+    if not search.space:
+        raise place.wrong("space is empty: give settings with their values", "space")
+    if (search.sampler == "tpe") != (search.trials > 0):
+        raise place.wrong("trials is how many tpe makes; a grid has as many as values", "trials")
+    for name, values in search.space.items():
+        span = isinstance(values, dict) and {"low", "high"} <= set(values) <= {"low", "high", "log"}
+        if not span and not (isinstance(values, list) and values):
+            raise place.wrong(f"{name}={values!r}; allowed: a list, or {{ low, high, log }}", name)
+        if span and search.sampler == "grid":
+            raise place.wrong(f"{name} is a span, and a grid needs a list of values", name)
+        if span and not values["low"] < values["high"]:
+            raise place.wrong(f"{name}: low must be below high", name)
+    return search

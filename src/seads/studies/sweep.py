@@ -29,7 +29,8 @@ LOOK_EVERY = 1.0
 class Sweep:
     """Where a sweep stands; what is known of a run its directory says."""
 
-    runs: Sequence[StudyRun]
+    runs: list[StudyRun]
+    """Those of groups and grids from the start; a search by tpe adds more."""
     home: Path
     failed: dict[str, str] = field(default_factory=dict)
     """Why runs failed, by name, in this sweep."""
@@ -69,9 +70,11 @@ class Sweep:
 
 
 Show = Callable[[Sweep], None]
+More = Callable[[Sweep, int], list[StudyRun]]
+"""Runs to add while fewer than so many wait: a search's next trials."""
 
 
-def run_sweep(sweep: Sweep, engine: Engine, show: Show) -> Sweep:
+def run_sweep(sweep: Sweep, engine: Engine, show: Show, more: More) -> Sweep:
     """Carry out all that is left of the runs; a failure costs its run alone.
 
     SIGINT and SIGTERM make the runs under way save and end; a second SIGINT interrupts at once.
@@ -79,6 +82,8 @@ def run_sweep(sweep: Sweep, engine: Engine, show: Show) -> Sweep:
     sweep.look()
     waiting = deque(run for run in sweep.runs if not sweep.standings[run.name].done)
     with _asked_to_stop() as asked:
+        waiting.extend(more(sweep, engine.workers - len(waiting)))
+        sweep.look()
         while waiting or engine.running:
             while waiting and len(engine.running) < engine.workers and not asked:
                 run = waiting.popleft()
@@ -96,6 +101,10 @@ def run_sweep(sweep: Sweep, engine: Engine, show: Show) -> Sweep:
                     waiting.extend(_made_ready(sweep, name, engine.running, waiting))
             sweep.running = engine.running
             sweep.look()
+            if not asked:
+                added = more(sweep, engine.workers - len(waiting) - len(engine.running))
+                waiting.extend(added)
+                sweep.look()
             show(sweep)
     return sweep
 

@@ -1,0 +1,65 @@
+"""`seads tables`: the paper's tables and figures from the runs of studies."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+import tyro
+
+from seads.errors import SeadsError
+
+
+@dataclass(frozen=True)
+class Options:
+    """Which runs, and where the tables go."""
+
+    sources: Annotated[
+        tyro.conf.Positional[tuple[Path, ...]], tyro.conf.arg(metavar="DIR ...")
+    ] = ()
+    """Directories of runs, as `seads sweep` makes them, or of a results.csv."""
+    out: Path = Path("tables")
+    """Where results.csv, tables and figures are written."""
+    figures: bool = True
+    """Draw the figures, too; they need the extra plots."""
+    json: bool = False
+    """Print one JSON object."""
+
+
+def run(options: Options) -> dict[str, Any]:
+    """Collect the results, write them, and make what can be made of them."""
+    from seads.show.tables.claims import claims_page
+    from seads.show.tables.tables import all_tables
+    from seads.studies.collecting import collect
+
+    if not options.sources:
+        raise SeadsError("which runs? give directories of runs, such as runs/main")
+    results = collect(options.sources)
+    written = results.write(options.out)
+    tables = {}
+    for table in all_tables(results):
+        tables[table.number] = [str(path) for path in table.write(options.out)]
+    page = options.out / "claims.md"
+    page.write_text(claims_page(results))
+    figures: dict[str, list[str]] = {}
+    remarks: list[str] = []
+    if options.figures:
+        from seads.show.tables.figures import write_figures
+
+        figures, remarks = write_figures(results, options.sources, options.out)
+    unfinished = [one.run for one in results.runs if one.status != "finished"]
+    if unfinished:
+        remarks.append(f"{len(unfinished)} runs are unfinished: {', '.join(unfinished[:3])}, …")
+    for remark in remarks:
+        print(remark)
+    print(f"{options.out}: {len(results.runs)} runs, {len(tables)} tables, {len(figures)} figures")
+    print(f"next: read {page}")
+    return {
+        "results": str(written[0]),
+        "runs": len(results.runs),
+        "tables": tables,
+        "figures": figures,
+        "claims": str(page),
+        "remarks": remarks,
+    }

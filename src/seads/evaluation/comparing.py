@@ -1,0 +1,111 @@
+"""Runs of one kind beside runs of another: what differs, and how surely.
+
+Pure functions of the runs' values. Resampling is seeded: the same values give the same interval.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from math import comb
+
+import numpy as np
+from jaxtyping import Float
+from scipy.stats import rankdata, trim_mean
+
+RESAMPLES = 10_000
+Values = Sequence[float]
+Interval = tuple[float, float]
+
+
+def mean_std(values: Values) -> tuple[float, float]:
+    """Mean and sample standard deviation (n - 1), which a single run has none of: NaN."""
+    return float(np.mean(values)), float(np.std(values, ddof=1)) if len(values) > 1 else float(
+        "nan"
+    )
+
+
+def _resampled(values: Values, seed: int) -> Float[np.ndarray, "resamples runs"]:
+    drawn = np.random.default_rng([seed, len(values)]).integers(
+        len(values), size=(RESAMPLES, len(values))
+    )
+    return np.asarray(values, float)[drawn]
+
+
+def _middle(found: np.ndarray) -> Interval:
+    low, high = np.percentile(found, (2.5, 97.5))
+    return float(low), float(high)
+
+
+def mean_interval(values: Values, seed: int = 0) -> Interval:
+    """The 95 % percentile-bootstrap interval of the mean."""
+    return _middle(_resampled(values, seed).mean(1))
+
+
+def hodges_lehmann(ours: Values, theirs: Values) -> float:
+    """How much larger ours typically are: the median of all differences."""
+    return float(np.median(np.subtract.outer(np.asarray(ours, float), np.asarray(theirs, float))))
+
+
+def hodges_lehmann_interval(ours: Values, theirs: Values, seed: int = 0) -> Interval:
+    """Its 95 % percentile-bootstrap interval; both sides are resampled."""
+    found = _resampled(ours, seed)[:, :, None] - _resampled(theirs, seed + 1)[:, None, :]
+    return _middle(np.median(found.reshape(RESAMPLES, -1), axis=1))
+
+
+def probability_of_improvement(ours: Values, theirs: Values) -> float:
+    """How often one of ours is larger than one of theirs, equal ones counted half."""
+    difference = np.subtract.outer(np.asarray(ours, float), np.asarray(theirs, float))
+    return float((difference > 0).mean() + 0.5 * (difference == 0).mean())
+
+
+def mann_whitney(ours: Values, theirs: Values) -> float:
+    """The exact one-sided p of ours being larger than theirs, ties and all.
+
+    The share of all ways to split the pooled values in two of these sizes that give ours a rank
+    sum as large as theirs; equal values share their mean rank. Counted, not sampled.
+    """
+    count = len(ours)
+    ranks = np.rint(2 * rankdata([*ours, *theirs])).astype(int)  # doubled: whole numbers
+    ways = [[0] * (int(ranks.sum()) + 1) for _ in range(count + 1)]
+    ways[0][0] = 1
+    for rank in ranks:
+        for chosen in range(count, 0, -1):
+            without, now = ways[chosen - 1], ways[chosen]
+            for total in range(len(now) - 1, rank - 1, -1):
+                if without[total - rank]:
+                    now[total] += without[total - rank]
+    reached = int(ranks[:count].sum())
+    return sum(ways[count][reached:]) / comb(len(ranks), count)
+
+
+def smallest_p(ours: int, theirs: int, family: int = 1) -> float:
+    """The smallest p that so many runs can give, after Holm over a family of tests."""
+    return min(1.0, family / comb(ours + theirs, ours))
+
+
+def holm(raw: Values) -> list[float]:
+    """p-values after Holm's correction for all tests of the family, in the given order."""
+    order = np.argsort(raw, kind="stable")
+    found = [0.0] * len(raw)
+    highest = 0.0
+    for place, index in enumerate(order):
+        highest = max(highest, min(1.0, (len(raw) - place) * raw[index]))
+        found[int(index)] = highest
+    return found
+
+
+def interquartile_mean(groups: Sequence[Values]) -> float:
+    """The mean of the middle half of all runs of all environments together."""
+    return float(trim_mean(list(itertools.chain(*groups)), 0.25))
+
+
+def interquartile_interval(groups: Sequence[Values], seed: int = 0) -> Interval:
+    """Its 95 % interval by a stratified bootstrap: runs are drawn anew in each environment."""
+    drawn = [_resampled(values, seed + index) for index, values in enumerate(groups)]
+    return _middle(trim_mean(np.concatenate(drawn, axis=1), 0.25, axis=1))
+
+
+def steps_to(curve: Sequence[tuple[int, float]], level: float) -> int | None:
+    """The env steps of the first point that reaches a level; None of a run that never does."""
+    return next((steps for steps, value in sorted(curve) if value >= level), None)

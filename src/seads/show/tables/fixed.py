@@ -1,0 +1,92 @@
+"""Tables that need no runs: boards by depth and split, and hyper-parameters."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator
+from typing import Any
+
+from seads.agent.settings import as_typed
+from seads.games import GAMES
+from seads.show.report.paper import ENVIRONMENTS
+from seads.show.tables.document import Table
+from seads.training.configure import configure
+
+BOARDS = {
+    "lightsout": "25 300 2300 12650 53130 176176 467104 982335 1596279 1935294 1684446 1004934 "
+    "383670 82614 7350 0",
+    "tileswap": "12 88 470 1978 6658 18081 38936 65246 83000 76688 48316 18975 4024 382 24 1",
+}
+"""The paper's table S.2, depths 1 to 16."""
+SPLITS = {
+    ("lightsout", "train"): "7 99 785 4200 17849",
+    ("lightsout", "test"): "18 201 1515 8450 35281",
+    ("tileswap", "train"): "7 31 179 683 2237",
+    ("tileswap", "test"): "5 57 291 1295 4421",
+}
+"""The paper's table S.3, depths 1 to 5."""
+
+_SHARED = {"learning_rate": "0.0003", "tau": "0.005", "gamma": "0.99"}
+_ENTROPY = dict(zip(ENVIRONMENTS, ("0.1", "0.1", *["0.01"] * 4), strict=True))
+_TUNED = "tuned (S.13)"
+SETTINGS: dict[str, tuple[str, dict[str, Any]]] = {
+    "S.8.4": ("seads", {**_SHARED, "hidden": "512,512", "alpha": _ENTROPY}),
+    "S.9": ("sac", {**_SHARED, "hidden": "512,512,512", "alpha": _TUNED, "updates": _TUNED}),
+    "S.10-high": (
+        "hac",
+        {**_SHARED, "hidden": "512,512", "alpha_high": _TUNED, "temperature": _TUNED},
+    ),
+    "S.10-low": ("hac", {**_SHARED, "hidden": "512,512", "alpha_low": _TUNED}),
+}
+"""The paper's tables of hyper-parameters by their sections: what it gives for each setting."""
+
+
+def fixed_tables() -> Iterator[Table]:
+    """Tables S.2 and S.3 and the four of hyper-parameters."""
+    yield boards_table()
+    yield split_table()
+    yield from settings_tables()
+
+
+def boards_table() -> Table:
+    """Table S.2: boards by solution depth, counted here."""
+    rows = []
+    for name, game in GAMES.items():
+        if game().exact_depths:
+            found = game().depth_counts("all")
+            rows.append([f"{name}, here", *(str(found.get(depth, 0)) for depth in range(1, 17))])
+            if name in BOARDS:
+                rows.append([f"{name}, paper", *BOARDS[name].split()])
+    return Table("S.2", "Boards by solution depth", ("", *map(str, range(1, 17))), rows)
+
+
+def split_table() -> Table:
+    """Table S.3: start boards of depths 1 to 5 in the two splits."""
+    rows = []
+    for name, game in GAMES.items():
+        for split in ("train", "test") if game().exact_depths else ():
+            found = game().depth_counts(split)
+            rows.append([f"{name}, {split}, here", *(str(found[depth]) for depth in range(1, 6))])
+            if (name, split) in SPLITS:
+                rows.append([f"{name}, {split}, paper", *SPLITS[name, split].split()])
+    return Table("S.3", "Start boards by depth and split", ("", *map(str, range(1, 6))), rows)
+
+
+def settings_tables() -> Iterator[Table]:
+    """The paper's hyper-parameters (S.8.4, S.9, S.10), as the preset paper has them."""
+    for number, (algorithm, printed) in SETTINGS.items():
+        found = {
+            env: dataclasses.asdict(configure(env, algo=algorithm, preset="paper").settings)
+            for env in ENVIRONMENTS
+        }
+        rows = []
+        for name, said in printed.items():
+            theirs = said if isinstance(said, dict) else dict.fromkeys(ENVIRONMENTS, said)
+            rows.append((f"{name}, here", *(as_typed(found[env][name]) for env in ENVIRONMENTS)))
+            rows.append((f"{name}, paper", *(theirs[env] for env in ENVIRONMENTS)))
+        yield Table(
+            f"settings-{number}",
+            f"Hyper-parameters of {algorithm}, preset paper (paper {number.partition('-')[0]})",
+            ("setting", *ENVIRONMENTS),
+            rows,
+        )

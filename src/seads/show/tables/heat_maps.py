@@ -1,0 +1,86 @@
+"""Heat maps of searches: success on test boards over two settings, a panel for each of a third."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from seads.show.report import style
+from seads.show.report.paper import ENVIRONMENTS
+from seads.studies.results import Results, RunResult
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+AXES = {"sac": ("updates", "alpha"), "hac": ("alpha_low", "alpha_high", "temperature")}
+"""What the paper searched over: columns, rows, and panels."""
+FIRST = {"sac": 21, "hac": 27}
+"""The figure of the first environment; those of the others follow in their order."""
+
+
+def heat_maps(results: Results) -> Iterator[tuple[str, Figure]]:
+    """Figures S.21 to S.32, of those environments and algorithms that were searched."""
+    for algorithm, axes in AXES.items():
+        for env in dict.fromkeys(run.env for run in results.runs):
+            runs = [run for run in results.runs if run.algorithm == algorithm and run.env == env]
+            cells = _cells(runs, axes)
+            if len(cells) > 1:
+                known = env in ENVIRONMENTS
+                number = FIRST[algorithm] + ENVIRONMENTS.index(env) if known else 0
+                yield (
+                    f"S.{number}" if known else f"search-{algorithm}-{env}",
+                    _draw(cells, axes, f"{algorithm} on {env}"),
+                )
+
+
+Cells = dict[tuple[float, ...], list[float]]
+
+
+def _cells(runs: list[RunResult], axes: tuple[str, ...]) -> Cells:
+    """Success over seeds, by the values searched over; runs that were not searched have none."""
+    found: Cells = {}
+    for run in runs:
+        settings = dict(part.split("=", 1) for part in run.settings.split())
+        if run.success is not None and all(name in settings for name in axes):
+            values = tuple(float(json.loads(settings[name])) for name in axes)
+            found.setdefault(values, []).append(run.success)
+    return found
+
+
+def _draw(cells: Cells, axes: tuple[str, ...], title: str) -> Figure:
+    columns, rows = (sorted({values[i] for values in cells}) for i in (0, 1))
+    panels = sorted({values[2:] for values in cells})
+    best = max(cells, key=lambda values: float(np.mean(cells[values])))
+    wide = 1.6 + 0.9 * len(columns)
+    with style.figure(wide * len(panels), 1.8 + 0.7 * len(rows), 1, len(panels)) as (
+        drawn,
+        all_axes,
+    ):
+        for one, rest in zip(all_axes.flat, panels, strict=True):
+            means = np.full((len(rows), len(columns)), np.nan)
+            for values, success in cells.items():
+                if values[2:] == rest:
+                    place = rows.index(values[1]), columns.index(values[0])
+                    means[place] = np.mean(success)
+                    _write(one, place, success, values == best)
+            one.imshow(means, vmin=0, vmax=1, cmap="viridis", origin="lower", aspect="auto")
+            one.grid(visible=False)
+            one.set_xticks(range(len(columns)), [f"{value:g}" for value in columns])
+            one.set_yticks(range(len(rows)), [f"{value:g}" for value in rows])
+            one.set_xlabel(axes[0])
+            one.set_ylabel(axes[1])
+            third = f", {axes[2]}={rest[0]:g}" if rest else ""
+            one.set_title(f"{title}{third}", fontsize=10)
+        return drawn
+
+
+def _write(axes: Axes, place: tuple[int, int], success: list[float], best: bool) -> None:
+    mean: Any = float(np.mean(success))
+    axes.text(
+        place[1], place[0], f"{mean:.0%}\nn={len(success)}", ha="center", va="center", fontsize=9,
+        color="black" if mean > 0.5 else "white", fontweight="bold" if best else "normal",
+    )  # fmt: skip

@@ -1,0 +1,141 @@
+"""Runs of one kind as numbers: summaries beside the paper's, and comparisons with a reference."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from seads.evaluation import comparing
+from seads.show.report.paper import ENVIRONMENTS, TABLE_S1, PaperResult, paper_result
+from seads.studies.results import Results, RunResult
+
+Measure = Literal["coverage", "success", "success_no_replan"]
+SIGNIFICANT = 0.01
+"""The paper's level."""
+REFERENCES = ("paper", "default")
+"""Groups that others are compared with: the paper's loop, and the package's preset."""
+
+Kinds = dict[tuple[str, str], list[RunResult]]
+
+
+def kinds_of(results: Results) -> Kinds:
+    """The runs by environment and group; the paper's environments and rows first."""
+    envs = [*ENVIRONMENTS, *sorted({run.env for run in results.runs} - set(ENVIRONMENTS))]
+    groups = list(dict.fromkeys(run.group for run in results.runs))
+    first = [*REFERENCES[::-1], *TABLE_S1]
+    ordered = [*(one for one in first if one in groups), *(g for g in groups if g not in first)]
+    found: Kinds = {}
+    for env in envs:
+        for group in ordered:
+            runs = [run for run in results.runs if run.kind == (env, group)]
+            if runs:
+                found[env, group] = runs
+    return found
+
+
+def values_of(runs: Sequence[RunResult], measure: Measure) -> list[float]:
+    """What was measured, over the seeds, as one number each."""
+    found = [getattr(run, measure) for run in runs]
+    return [float(value) for value in found if value is not None]
+
+
+def papers(env: str, group: str, runs: Sequence[RunResult]) -> PaperResult | None:
+    """What the paper reports of such runs; of a name that a study chose, nothing."""
+    known = group in REFERENCES or group in TABLE_S1
+    return paper_result(env, group) if known and runs[0].algorithm == "seads" else None
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Runs of a group beside those of the reference, in one environment."""
+
+    env: str
+    group: str
+    reference: str
+    ours: list[float]
+    theirs: list[float]
+    p_worse: float
+    """One-sided Mann-Whitney, exact, ties and all: the reference is larger."""
+    p_better: float
+    holm_worse: float
+    holm_better: float
+    family: int
+    """Tests that the correction is over, in each direction."""
+
+    @property
+    def difference(self) -> float:
+        """Hodges-Lehmann: how much larger ours are."""
+        return comparing.hodges_lehmann(self.ours, self.theirs)
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """Of the difference, 95 %."""
+        return comparing.hodges_lehmann_interval(self.ours, self.theirs)
+
+    @property
+    def improvement(self) -> float:
+        """Probability that one of ours is larger than one of the reference."""
+        return comparing.probability_of_improvement(self.ours, self.theirs)
+
+    @property
+    def decidable(self) -> bool:
+        """Whether so few runs could show anything after the correction."""
+        least = comparing.smallest_p(len(self.ours), len(self.theirs), self.family)
+        return least < SIGNIFICANT
+
+    @property
+    def verdict(self) -> str:
+        """What the tests say after Holm."""
+        if not self.decidable:
+            return "too few seeds"
+        if self.holm_worse < SIGNIFICANT:
+            return "worse"
+        return "better" if self.holm_better < SIGNIFICANT else "no difference shown"
+
+
+def reference_of(group: str, runs: Sequence[RunResult]) -> str:
+    """What runs are compared with: changes of the preset default with it, all else with paper."""
+    paper, default = REFERENCES
+    return default if runs[0].preset == default and group != default else paper
+
+
+def compare(
+    kinds: Kinds, measure: Measure = "coverage", take: Callable[[str], bool] = lambda group: True
+) -> list[Comparison]:
+    """Every group beside the reference of its environment, corrected over all of them."""
+    pairs = []
+    for (env, group), runs in kinds.items():
+        reference = reference_of(group, runs)
+        if reference == group or (env, reference) not in kinds or not take(group):
+            continue
+        ours, theirs = values_of(runs, measure), values_of(kinds[env, reference], measure)
+        if len(ours) > 1 and len(theirs) > 1:
+            pairs.append((env, group, reference, ours, theirs))
+    worse = [comparing.mann_whitney(theirs, ours) for *_, ours, theirs in pairs]
+    better = [comparing.mann_whitney(ours, theirs) for *_, ours, theirs in pairs]
+    adjusted = zip(worse, better, comparing.holm(worse), comparing.holm(better), strict=True)
+    return [
+        Comparison(*pair, *tests, family=len(pairs))
+        for pair, tests in zip(pairs, adjusted, strict=True)
+    ]
+
+
+def mean_text(values: Sequence[float], digits: int = 2) -> str:
+    """Mean ± standard deviation, as the paper prints it."""
+    if not values:
+        return ""
+    mean, std = comparing.mean_std(values)
+    return f"{mean:.{digits}f}" + ("" if np.isnan(std) else f" ± {std:.{digits}f}")
+
+
+def interval_text(interval: tuple[float, float], digits: int = 2) -> str:
+    """An interval in words."""
+    return f"{interval[0]:.{digits}f} to {interval[1]:.{digits}f}"
+
+
+def p_text(p: float) -> str:
+    """A p-value in few digits."""
+    return f"{p:.2g}" if p >= 1e-4 else f"{p:.0e}"

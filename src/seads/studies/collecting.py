@@ -1,0 +1,226 @@
+"""The results of run directories: which evaluation of which checkpoint counts, and what it says."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from seads.errors import SeadsError
+from seads.studies.directory import check_version, meta
+from seads.studies.results import RESULTS, Board, Point, Results, RunResult, read_results
+from seads.training.config import read_config
+from seads.training.metrics import read_metrics
+
+
+def collect(sources: Sequence[Path]) -> Results:
+    """The results of all run directories in some places, or of CSV files written before.
+
+    Agents without a run, such as those that come with the package, are never counted.
+    """
+    parts = []
+    for source in sources:
+        if not source.is_dir():
+            raise SeadsError(f"{source} is no directory")
+        found = [path.parent for path in sorted(source.glob("**/config.json"))]
+        if (source / RESULTS).is_file():
+            parts.append(read_results(source))
+        elif found:
+            parts.append(_of_directories(found))
+        else:
+            raise SeadsError(f"{source} holds neither runs nor a {RESULTS}")
+    whole = Results(
+        [one for part in parts for one in part.runs],
+        [one for part in parts for one in part.points],
+        [one for part in parts for one in part.boards],
+    )
+    names = [one.run for one in whole.runs]
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise SeadsError(f"{twice[0]} is there twice; which of the two counts?")
+    return whole
+
+
+def _of_directories(directories: Sequence[Path]) -> Results:
+    files = {directory: _Files.read(directory) for directory in directories}
+    common: dict[tuple[str, str], int] = {}
+    for one in files.values():
+        last = max((int(found["env_steps"]) for found in one.tasks(True)), default=None)
+        if last is not None:
+            common[one.kind] = min(common.get(one.kind, last), last)
+    read = list(files.values())
+    return Results(
+        [one.result(common.get(one.kind)) for one in read],
+        [point for one in read for point in one.points()],
+        [board for one in read for board in one.boards(common.get(one.kind))],
+    )
+
+
+@dataclass(frozen=True)
+class _Files:
+    """A run directory's files."""
+
+    directory: Path
+    config: Any
+    meta: dict[str, Any]
+    results: list[dict[str, Any]]
+    """The evaluations on test boards."""
+
+    @staticmethod
+    def read(directory: Path) -> _Files:
+        check_version(directory)
+        config = read_config(directory / "config.json")
+        results = []
+        for path in sorted(directory.glob("eval/*.json")):
+            try:
+                found = json.loads(path.read_text())
+            except json.JSONDecodeError as error:
+                raise SeadsError(f"{path} is not JSON: {error}") from None
+            at = re.search(r"-at(\d+)-", path.name)
+            if isinstance(found, dict) and "-train-" not in path.name and "env_steps" in found:
+                results.append(
+                    found
+                    | {
+                        "at": int(at[1]) if at else 0,
+                        "deep": "-depths" in path.name,
+                        "file": path.name,
+                    }
+                )
+        return _Files(directory, config, meta(directory), results)
+
+    @property
+    def kind(self) -> tuple[str, str]:
+        return self.config.env, self.group
+
+    @property
+    def group(self) -> str:
+        """As the sweep named it; else the preset or algorithm."""
+        config = self.config
+        head, tail = f"{config.env.replace(':', '-')}-", f"-seed{config.seed}"
+        name = self.directory.name
+        if name.startswith(head) and name.endswith(tail) and len(name) > len(head) + len(tail):
+            return name[len(head) : -len(tail)]
+        algorithm = config.settings.algorithm
+        return config.preset if algorithm == "seads" else algorithm
+
+    def tasks(self, replan: bool) -> list[dict[str, Any]]:
+        """The evaluations on boards of the usual depths, the latest checkpoint last."""
+        found = [
+            one
+            for one in self.results
+            if "tasks" in one and not one["deep"] and one["tasks"].get("replan", True) is replan
+        ]
+        return sorted(found, key=lambda one: one["env_steps"])
+
+    def at_common(self, replan: bool, common: int | None) -> dict[str, Any] | None:
+        """The evaluation of the last checkpoint at or below what every seed has reached."""
+        found = self.tasks(replan)
+        below = [one for one in found if common is None or one["env_steps"] <= common]
+        return below[-1] if below else found[-1] if found else None
+
+    def result(self, common: int | None) -> RunResult:
+        """The run's line."""
+        config = self.config
+        covered = sorted((r for r in self.results if "coverage" in r), key=lambda r: r["env_steps"])
+        coverage = covered[-1] if covered else None
+        with_plans, without = (self.at_common(way, common) for way in (True, False))
+        tasks = with_plans["tasks"] if with_plans else {}
+        settings = config.as_json() | {"seed": 0}
+        budgets = [one["at"] for one in self.results if one["at"] and "coverage" in one]
+        budgets += [one["at"] for one in self.results if one["at"]]
+        return RunResult(
+            run=self.directory.name,
+            env=config.env,
+            algorithm=config.settings.algorithm,
+            preset=config.preset,
+            group=self.group,
+            seed=config.seed,
+            configuration=hashlib.sha256(json.dumps(settings).encode()).hexdigest()[:12],
+            commit=str(self.meta.get("commit") or ""),
+            status=str(self.meta.get("status", "waiting")),
+            budget=max(budgets, default=config.env_steps),
+            env_steps=int(self.meta.get("env_steps", 0)),
+            seconds=_training_seconds(self.directory),
+            moves=coverage["coverage"]["of"] if coverage else None,
+            coverage=coverage["coverage"]["mean"] if coverage else None,
+            coverage_env_steps=coverage["env_steps"] if coverage else None,
+            model_accuracy=coverage["coverage"].get("model_accuracy") if coverage else None,
+            success=tasks.get("success"),
+            success_env_steps=with_plans["env_steps"] if with_plans else None,
+            success_no_replan=without["tasks"]["success"] if without else None,
+            success_by_depth=_shares(tasks),
+            no_replan_by_depth=_shares(without["tasks"] if without else {}),
+            solution_length=_median(tasks.get("solution_length")),
+            skill_length=_median(tasks.get("skill_length")),
+            plan_seconds=_median(tasks.get("first_plan_seconds")),
+            settings=" ".join(
+                f"{name}={json.dumps(getattr(config.settings, name), separators=(',', ':'))}"
+                for name in config.changed
+            ),
+        )
+
+    def points(self) -> Iterator[Point]:
+        """The run's curves, on test boards, and its own looks at training boards."""
+        seen: set[tuple[str, int]] = set()
+        for one in sorted(self.results, key=lambda one: one["env_steps"]):
+            part = "coverage" if "coverage" in one else "tasks" if "tasks" in one else None
+            if part is None or one["deep"]:
+                continue
+            replan = one[part].get("replan", True)
+            name = (
+                "coverage" if part == "coverage" else "success" if replan else "success_no_replan"
+            )
+            key, value = ("coverage", "mean") if part == "coverage" else ("success", "success")
+            found = {one["env_steps"]: one[part][value]}
+            found |= {point["env_steps"]: point[key] for point in one.get("curve", ())}
+            for steps, number in sorted(found.items()):
+                if (name, steps) not in seen:
+                    seen.add((name, steps))
+                    yield Point(self.directory.name, name, int(steps), float(number))
+        path = self.directory / "metrics.jsonl"
+        for line in read_metrics(path) if path.is_file() else ():
+            if isinstance(line, dict) and "coverage" in line:
+                own = float(line["coverage"])
+                yield Point(self.directory.name, "coverage_train", int(line["env_steps"]), own)
+
+    def boards(self, common: int | None) -> Iterator[Board]:
+        """Every board of the evaluations that count."""
+        deep = [one for one in self.results if one["deep"] and "tasks" in one]
+        used = [self.at_common(True, common), self.at_common(False, common), *deep[-1:]]
+        for one in filter(None, used):
+            tasks = one["tasks"]
+            for task in tasks.get("tasks", ()):
+                yield Board(
+                    self.directory.name,
+                    bool(tasks.get("replan", True)),
+                    bool(one["deep"]),
+                    int(task["depth"]),
+                    bool(task["solved"]),
+                    task.get("planned_length") is not None,
+                    task.get("planning_seconds"),
+                    int(task["env_steps"]),
+                    " ".join(map(str, task.get("skill_steps", ()))),
+                )
+
+
+def _shares(tasks: dict[str, Any]) -> str:
+    return " ".join(f"{depth}={share:g}" for depth, share in tasks.get("by_depth", {}).items())
+
+
+def _median(found: dict[str, float] | None) -> float | None:
+    return None if not found else found["median"]
+
+
+def _training_seconds(directory: Path) -> float | None:
+    """The clock along the run; after a resume it starts anew, and the parts add up."""
+    path = directory / "timing.jsonl"
+    total = last = 0.0
+    for line in read_metrics(path) if path.is_file() else ():
+        if isinstance(line, dict) and "seconds" in line:
+            total += last if line["seconds"] < last else 0.0
+            last = float(line["seconds"])
+    return round(total + last, 1) or None

@@ -1,0 +1,208 @@
+"""Searches: a trial is the mean over seeds of boards solved on the training split.
+
+Trials are told to Optuna, whose journal lies beside the runs; but a trial's value is what its
+runs' directories say, and its runs' names are its settings, so the journal can be made again.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from seads.agent.settings import as_typed
+from seads.studies.measuring import evaluations
+from seads.studies.runs import StudyRun, group_runs
+from seads.studies.study import Evaluating, Group, Place, Search, Study
+from seads.studies.sweep import Sweep
+
+MEASURED = Evaluating(coverage=False, tasks=("replan",), along=(), splits=("train", "test"))
+"""By the training boards a search goes; those of the test split are for the heat maps."""
+PROPOSALS = 20
+"""How often something new is asked for before a space counts as used up."""
+
+
+@dataclass(frozen=True)
+class Trial:
+    """Settings, and a run with them for each seed."""
+
+    settings: Mapping[str, Any]
+    runs: tuple[StudyRun, ...]
+
+
+def trial_of(search: Search, settings: Mapping[str, Any], place: Place) -> Trial:
+    """The runs that try some settings; their names tell them."""
+    tried = "-".join(f"{name}={as_typed(value)}" for name, value in settings.items())
+    group = Group(
+        envs=(search.env,),
+        seeds=search.seeds,
+        budget=search.budget,
+        name=f"{search.name}-{tried}",
+        algo=search.algo,
+        presets=(search.preset,) if search.preset else (),
+        settings={**search.settings, **settings},
+        env_options=search.env_options,
+        schedule=search.schedule,
+        evaluate=MEASURED,
+    )
+    return Trial(settings, tuple(group_runs(group, place)))
+
+
+def grid(search: Search) -> Iterator[dict[str, Any]]:
+    """Every combination of the values."""
+    for values in itertools.product(*search.space.values()):
+        yield dict(zip(search.space, values, strict=True))
+
+
+class Searches:
+    """All searches of a study under way."""
+
+    def __init__(self, study: Study) -> None:
+        places = study.places[len(study.groups) :]
+        self._all = [_Search(one, place) for one, place in zip(study.searches, places, strict=True)]
+
+    @property
+    def runs(self) -> list[StudyRun]:
+        """The runs that are known before anything has been tried: those of grids."""
+        return [run for one in self._all for trial in one.trials for run in trial.runs]
+
+    def begin(self, home: Path) -> list[StudyRun]:
+        """Open the journals in a directory; the runs of trials that they tell of."""
+        return [run for one in self._all for run in one.begin(home)]
+
+    def more(self, sweep: Sweep, free: int) -> list[StudyRun]:
+        """Tell what has ended, and ask for as many new trials as workers would stand idle."""
+        found: list[StudyRun] = []
+        for one in self._all:
+            one.tell(sweep)
+            while len(found) < free and (trial := one.ask()) is not None:
+                found += trial.runs
+        sweep.runs += found
+        return found
+
+    def to_json(self) -> list[dict[str, Any]]:
+        """The best of each search."""
+        return [one.to_json() for one in self._all]
+
+
+class _Search:
+    """One search, its trials and its journal."""
+
+    def __init__(self, search: Search, place: Place) -> None:
+        self.search, self._place = search, place
+        by_grid = grid(search) if search.sampler == "grid" else ()
+        self.trials = [trial_of(search, one, place) for one in by_grid]
+        self._asked: dict[int, Any] = {}
+        self._study: Any = None
+
+    def begin(self, home: Path) -> list[StudyRun]:
+        import optuna
+        from optuna.storages import JournalStorage
+        from optuna.storages.journal import JournalFileBackend
+
+        optuna.logging.set_verbosity(optuna.logging.ERROR)
+        journal = JournalFileBackend(str(home / f"search-{self.search.title}.journal"))
+        self._study = optuna.create_study(
+            study_name=self.search.title,
+            storage=JournalStorage(journal),
+            direction="maximize",
+            load_if_exists=True,
+        )
+        if self.search.sampler == "grid":
+            return []
+        made = self._study.get_trials(deepcopy=False)
+        # a seed of its own for each start: else it would propose once more what it began with
+        self._study.sampler = optuna.samplers.TPESampler(seed=len(made), constant_liar=True)
+        for old in made:
+            whole = len(old.params) == len(self.search.space)  # else killed while asked for
+            if whole and old.state != optuna.trial.TrialState.FAIL:
+                self._asked[len(self.trials)] = None if old.state.is_finished() else old.number
+                self.trials.append(trial_of(self.search, _rounded(old.params), self._place))
+        return [run for trial in self.trials for run in trial.runs]
+
+    def ask(self) -> Trial | None:
+        """The next trial; None once there are enough, or where all proposals are old ones."""
+        import optuna
+
+        if self.search.sampler == "grid" or len(self.trials) >= self.search.trials:
+            return None
+        for _ in range(PROPOSALS):
+            asked = self._study.ask()
+            for name, values in self.search.space.items():
+                _suggested(asked, name, values)
+            settings = _rounded(asked.params)
+            if all(settings != trial.settings for trial in self.trials):
+                self._asked[len(self.trials)] = asked.number
+                self.trials.append(trial_of(self.search, settings, self._place))
+                return self.trials[-1]
+            self._study.tell(asked, state=optuna.trial.TrialState.FAIL)
+        return None
+
+    def tell(self, sweep: Sweep) -> None:
+        """Tell the journal of trials whose runs have all ended."""
+        for index, trial in enumerate(self.trials):
+            known = [sweep.standings.get(run.name) for run in trial.runs]
+            failed = any(run.name in sweep.failed for run in trial.runs)
+            if failed or not all(one is not None and one.done for one in known):
+                continue
+            value = trial_value(trial, sweep.home)
+            if self.search.sampler == "grid":
+                self._add(trial, value)
+            elif self._asked.get(index) is not None:
+                self._study.tell(self._asked[index], value)
+                self._asked[index] = None
+
+    def _add(self, trial: Trial, value: float) -> None:
+        import optuna
+
+        params = dict(trial.settings)
+        if any(one.params == params for one in self._study.get_trials(deepcopy=False)):
+            return
+        spaces: dict[str, Any] = {
+            name: optuna.distributions.CategoricalDistribution(values)
+            for name, values in self.search.space.items()
+        }
+        made = optuna.trial.create_trial(params=params, distributions=spaces, value=value)
+        self._study.add_trial(made)
+
+    def to_json(self) -> dict[str, Any]:
+        facts = {"search": self.search.name, "env": self.search.env, "trials": len(self.trials)}
+        done = [one for one in self._study.get_trials(deepcopy=False) if one.value is not None]
+        if not done:
+            return {**facts, "finished": 0, "best": None}
+        best = max(done, key=lambda one: one.value)
+        return {
+            **facts,
+            "finished": len(done),
+            "best": _rounded(best.params),
+            "success_on_training_boards": best.value,
+        }
+
+
+def _suggested(asked: Any, name: str, values: Any) -> None:
+    if isinstance(values, list):
+        asked.suggest_categorical(name, values)
+        return
+    low, high, log = values["low"], values["high"], values.get("log", False)
+    whole = type(low) is int and type(high) is int
+    (asked.suggest_int if whole else asked.suggest_float)(name, low, high, log=log)
+
+
+def _rounded(params: Mapping[str, Any]) -> dict[str, Any]:
+    """Numbers that a person can read in a name: three digits say enough."""
+    return {k: float(f"{v:.3g}") if isinstance(v, float) else v for k, v in params.items()}
+
+
+def trial_value(trial: Trial, home: Path) -> float:
+    """The mean over its runs of boards solved on the training split."""
+    found = []
+    for run in trial.runs:
+        [one] = [one for one in evaluations(run) if one.split == "train" and one.part == "tasks"]
+        path = home / run.name / "eval" / f"{one.name}.json"
+        found.append(json.loads(path.read_text())["tasks"]["success"])
+    return float(np.mean(found))

@@ -1,0 +1,136 @@
+"""Searches with Optuna and its journal; what runs leave behind is written by hand."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from seads.studies.measuring import evaluations
+from seads.studies.runs import StudyRun
+from seads.studies.search import Searches
+from seads.studies.study import Study, read_study
+from seads.studies.sweep import Sweep
+
+TPE = """
+[[search]]
+name = "tpe"
+env = "lightsout-cursor-2x2"
+seeds = [0, 1]
+budget = 2000
+sampler = "tpe"
+trials = 5
+space = { alpha = { low = 0.001, high = 0.1, log = true }, n_step = [1, 2] }
+"""
+GRID = """
+[[search]]
+name = "grid"
+env = "lightsout-cursor-2x2"
+seeds = [0, 1]
+budget = 2000
+space = { n_step = [1, 2, 3] }
+"""
+
+
+def study_of(text: str, tmp_path: Path) -> Study:
+    path = tmp_path / "study.toml"
+    path.write_text(text)
+    return read_study(path)
+
+
+def success(run: StudyRun) -> float:
+    """The more alike alpha is to 0.01 the better; n_step 2 is best; seeds differ a little."""
+    settings = run.config.settings
+    distance = abs(settings.alpha - 0.01) + 0.1 * abs(settings.n_step - 2)
+    return 0.9 - distance - 0.01 * run.config.seed
+
+
+def carry_out(run: StudyRun, home: Path) -> None:
+    """What a run leaves behind once it is trained and measured."""
+    directory = home / run.name
+    (directory / "eval").mkdir(parents=True)
+    (directory / "meta.json").write_text('{"status": "finished"}')
+    for one in evaluations(run):
+        share = success(run) if one.split == "train" else 0.0
+        content = {"env_steps": 1990, one.part: {"success": share}}
+        (directory / "eval" / f"{one.name}.json").write_text(json.dumps(content))
+
+
+def test_tpe_asks_is_told_and_goes_on_from_its_journal(tmp_path: Path) -> None:
+    study = study_of(TPE, tmp_path)
+    searches = Searches(study)
+    assert searches.begin(tmp_path) == []
+    sweep = Sweep([], tmp_path)
+    first = searches.more(sweep, 2)
+    assert len(first) == 2  # one trial, two seeds
+    for run in first:
+        carry_out(run, tmp_path)
+    sweep.look()
+    second = searches.more(sweep, 1)
+    assert searches.to_json()[0]["finished"] == 1
+    carry_out(second[0], tmp_path)  # and then the machine goes down
+
+    again = Searches(study)
+    runs = again.begin(tmp_path)
+    assert {run.name for run in runs} == {run.name for run in [*first, *second]}
+    sweep = Sweep(list(runs), tmp_path)
+    sweep.look()
+    assert [sweep.standings[run.name].done for run in runs].count(False) == 1
+    carry_out(second[1], tmp_path)
+    while True:
+        sweep.look()
+        new = again.more(sweep, 1)
+        if not new:
+            break
+        for run in new:
+            carry_out(run, tmp_path)
+    [told] = again.to_json()
+    assert (told["trials"], told["finished"]) == (5, 5)
+    means: dict[str, list[float]] = {}
+    for run in sweep.runs:
+        means.setdefault(run.group, []).append(success(run))
+    best = max(sum(each) / 2 for each in means.values())
+    assert told["success_on_training_boards"] == pytest.approx(best)
+    assert len(sweep.runs) == 10
+
+
+def test_a_grid_is_told_once_and_its_journal_can_be_made_again(tmp_path: Path) -> None:
+    study = study_of(GRID, tmp_path)
+    for attempt in range(3):
+        searches = Searches(study)
+        sweep = Sweep(searches.runs, tmp_path)
+        for run in sweep.runs if attempt == 0 else ():
+            carry_out(run, tmp_path)
+        searches.begin(tmp_path)
+        sweep.look()
+        assert searches.more(sweep, 2) == []
+        [told] = searches.to_json()
+        assert (told["trials"], told["finished"], told["best"]) == (3, 3, {"n_step": 2})
+        if attempt == 1:  # the runs are the only truth: without the journal nothing is lost
+            (tmp_path / "search-grid-lightsout-cursor-2x2.journal").unlink()
+
+
+def test_a_trial_with_a_failed_run_is_not_told(tmp_path: Path) -> None:
+    study = study_of(GRID, tmp_path)
+    searches = Searches(study)
+    sweep = Sweep(searches.runs, tmp_path)
+    for run in sweep.runs:
+        carry_out(run, tmp_path)
+    sweep.failed[sweep.runs[0].name] = "no space left"
+    searches.begin(tmp_path)
+    sweep.look()
+    searches.more(sweep, 1)
+    assert searches.to_json()[0]["finished"] == 2
+
+
+def test_a_space_that_is_used_up_ends_the_search(tmp_path: Path) -> None:
+    text = TPE.replace("{ low = 0.001, high = 0.1, log = true }", "[0.1, 0.01]")
+    searches = Searches(study_of(text, tmp_path))
+    searches.begin(tmp_path)
+    sweep = Sweep([], tmp_path)
+    while new := searches.more(sweep, 1):
+        for run in new:
+            carry_out(run, tmp_path)
+        sweep.look()
+    assert len({run.name for run in sweep.runs}) == len(sweep.runs) == 8
