@@ -85,7 +85,8 @@ def draw_episodes(
     for_sac = for_model.copy()
     if not settings.shared_sample:
         for_sac[len(newest) :] += count
-    honest = settings.honest_labels * success[episodes.skills[for_model]]
+    reliable = np.minimum(success / FREE, 1.0)
+    honest = settings.honest_labels * reliable[episodes.skills[for_model]]
     relabel_model = rng.random(len(for_model)) < settings.relabel_model - honest
     relabel_sac = (rng.random(len(for_sac)) < settings.relabel_sac) & episodes.changed[for_sac]
     return Drawn(

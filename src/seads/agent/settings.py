@@ -89,7 +89,7 @@ class AgentSettings:
     relabel_model: float = 1.0
     """Share of the episodes that may be relabelled for the skill model."""
     honest_labels: float = 0.0
-    """Share of its episodes that a skill which always works keeps the label of, for the model."""
+    """Share of the episodes of a skill that mostly works which keep their label, for the model."""
     skip_explained: bool = False
     """The skill model learns from changes only, and not from those that another skill explains."""
     surprise: bool = False
