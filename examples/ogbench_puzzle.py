@@ -19,10 +19,7 @@ import gymnasium
 import numpy as np
 import ogbench  # noqa: F401  (which makes its environments known to Gymnasium)
 
-import seads
 from seads.envs import wrap
-from seads.solving import Solver, Solving
-from seads.streams import row_seeds
 
 ARM = 19
 """Numbers of an observation that are about the arm; then come four for each button."""
@@ -80,7 +77,11 @@ class Task(gymnasium.Wrapper):
 
 
 def run_tasks(agent, episodes=20, num_envs=4, seed=0):
-    """The benchmark: how many of the episodes of each of the five tasks the agent solves."""
+    """The benchmark: which of the episodes of each of the five tasks the agent solves."""
+    # Not at the top: worker processes import this module and need nothing of it.
+    from seads.solving import Solver, Solving
+    from seads.streams import row_seeds
+
     size = agent.env_options.get("size", "4x4")
     rows = []
 
@@ -112,7 +113,9 @@ def main():
     parser.add_argument("--episodes", type=int, default=20, help="episodes of each task")
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
-    solved = run_tasks(seads.load(options.run), options.episodes, seed=options.seed)
+    from seads import load
+
+    solved = run_tasks(load(options.run), options.episodes, seed=options.seed)
     for task, episodes in enumerate(solved, 1):
         print(f"task {task}: {episodes.sum()} of {len(episodes)} episodes")
     print(f"all tasks: {solved.mean():.1%} of {solved.size} episodes")

@@ -19,10 +19,11 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from seads import __version__
-from seads.errors import SeadsError, unknown
+from seads.errors import Refused, SeadsError, unknown
 
 COMMANDS: dict[str, tuple[str, str]] = {
     "envs": ("seads.commands.envs:run", "what can be trained on"),
+    "check": ("seads.commands.check:run", "is an environment of one's own ready to be learned"),
     "train": ("seads.commands.train:run", "learn skills and what they do; resume a run"),
     "evaluate": ("seads.commands.evaluate:run", "coverage of the moves, boards solved"),
     "solve": ("seads.commands.solve:run", "plan for a board and execute the plan"),
@@ -44,6 +45,7 @@ EXTRAS = {
     "mjviser": "web",
     "serial": "robot",
     "websockets": "robot",
+    "ogbench": "examples",
     "unified_planning": "planning",
     "viser": "web",
     "wandb": "wandb",
@@ -133,8 +135,12 @@ def _execute(name: str, arguments: list[str]) -> None:
     if not getattr(options, "json", False):
         run(options)
         return
-    with contextlib.redirect_stdout(sys.stderr):
-        result = run(options)
+    try:
+        with contextlib.redirect_stdout(sys.stderr):
+            result = run(options)
+    except Refused as error:
+        print(json.dumps(error.result, indent=2, allow_nan=False))
+        raise
     print(json.dumps(result, indent=2, allow_nan=False))
 
 

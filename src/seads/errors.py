@@ -6,10 +6,19 @@ import difflib
 import os
 import traceback
 from collections.abc import Iterable
+from typing import Any
 
 
 class SeadsError(ValueError):
     """Something the user gave cannot be used; the message names it and what is allowed."""
+
+
+class Refused(SeadsError):
+    """What was measured says no; `result` is all of it, for `--json`."""
+
+    def __init__(self, sentence: str, result: dict[str, Any]) -> None:
+        super().__init__(sentence)
+        self.result = result
 
 
 def require(settings: object, condition: bool, name: str, allowed: str) -> None:
