@@ -203,7 +203,7 @@ class Readiness:
         facts = [
             ("bits of the symbolic state", spec.num_bits),
             (
-                "numbers in an observation, an action",
+                "size of an observation, an action",
                 f"{spec.observation_size}, {spec.action_size}",
             ),
             ("random steps", f"{found.steps:,}"),
