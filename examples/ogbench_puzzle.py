@@ -19,10 +19,7 @@ import gymnasium
 import numpy as np
 import ogbench  # noqa: F401  (which makes its environments known to Gymnasium)
 
-import seads
 from seads.envs import wrap
-from seads.solving import Solver, Solving
-from seads.streams import row_seeds
 
 ARM = 19
 """Numbers of an observation that are about the arm; then come four for each button."""
@@ -79,8 +76,12 @@ class Task(gymnasium.Wrapper):
         return self.unwrapped.task_infos[self.task_id - 1]["goal_button_states"].astype(bool)
 
 
-def run_tasks(agent, episodes=20, num_envs=4, seed=0):
-    """The benchmark: how many of the episodes of each of the five tasks the agent solves."""
+def run_tasks(agent, episodes=20, num_envs=4, seed=0, max_skills=1000):
+    """The benchmark: which of the episodes of each of the five tasks the agent solves."""
+    # Not at the top: worker processes import this module and need nothing of it.
+    from seads.solving import Solver, Solving
+    from seads.streams import row_seeds
+
     size = agent.env_options.get("size", "4x4")
     rows = []
 
@@ -91,8 +92,8 @@ def run_tasks(agent, episodes=20, num_envs=4, seed=0):
     with closing(wrap(make_task, phi, num_envs, step_limit=STEP_LIMIT, vectorise="threads")) as env:
         rows = rows[-num_envs:]
         tasks = [task["init_button_states"] for task in rows[0].unwrapped.task_infos]
-        # The benchmark's own limit of steps is the only one.
-        solver = Solver(agent, np.array(tasks, bool), Solving(max_skills=1000))
+        # So many skills never fit into the benchmark's own limit, which is the only one then.
+        solver = Solver(agent, np.array(tasks, bool), Solving(max_skills=max_skills))
         queue = np.repeat(np.arange(1, len(tasks) + 1), episodes)
         seeds = row_seeds(seed, len(queue))
         solved = []
@@ -112,7 +113,9 @@ def main():
     parser.add_argument("--episodes", type=int, default=20, help="episodes of each task")
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
-    solved = run_tasks(seads.load(options.run), options.episodes, seed=options.seed)
+    from seads import load
+
+    solved = run_tasks(load(options.run), options.episodes, seed=options.seed)
     for task, episodes in enumerate(solved, 1):
         print(f"task {task}: {episodes.sum()} of {len(episodes)} episodes")
     print(f"all tasks: {solved.mean():.1%} of {solved.size} episodes")

@@ -19,11 +19,12 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from seads import __version__
-from seads.errors import Interrupted, SeadsError, unknown
+from seads.errors import Interrupted, Refused, SeadsError, unknown
 from seads.terminal import unfailing_streams
 
 COMMANDS: dict[str, tuple[str, str]] = {
     "envs": ("seads.commands.envs:run", "what can be trained on"),
+    "check": ("seads.commands.check:run", "is an environment of one's own ready to be learned"),
     "train": ("seads.commands.train:run", "learn skills and what they do; resume a run"),
     "evaluate": ("seads.commands.evaluate:run", "coverage of the moves, boards solved"),
     "solve": ("seads.commands.solve:run", "plan for a board and execute the plan"),
@@ -49,6 +50,7 @@ EXTRAS = {
     "mjviser": "web",
     "serial": "robot",
     "websockets": "robot",
+    "ogbench": "examples",
     "unified_planning": "planning",
     "viser": "web",
     "wandb": "wandb",
@@ -150,6 +152,8 @@ def _execute(name: str, arguments: list[str]) -> int:
             result = run(options)
         except Interrupted as stopped:  # what was done until then is a result, too
             result, status = stopped.result, INTERRUPTED
+        except Refused as refused:  # and so is what a refusal rests on
+            result, status = refused.result, _tell(str(refused))
     if as_json:
         print(json.dumps(result, indent=2, allow_nan=False))
     return status or _status(result)

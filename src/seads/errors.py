@@ -6,6 +6,7 @@ import difflib
 import os
 import traceback
 from collections.abc import Iterable
+from typing import Any
 
 
 class SeadsError(ValueError):
@@ -17,6 +18,14 @@ class Interrupted(KeyboardInterrupt):
 
     def __init__(self, result: object = None) -> None:
         super().__init__()
+        self.result = result
+
+
+class Refused(SeadsError):
+    """What was measured says no; `result` is all of it, for `--json`."""
+
+    def __init__(self, sentence: str, result: dict[str, Any]) -> None:
+        super().__init__(sentence)
         self.result = result
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextvars import ContextVar
 from typing import Any
 
 import gymnasium
@@ -35,6 +36,8 @@ KINDS: dict[str, Callable[[MakeEnv, int], Rows]] = {
     "processes": ProcessRows,
 }
 """How rows may be run, by the name that `vectorise` has for it."""
+INSTEAD: ContextVar[Vectorise | None] = ContextVar("vectorise instead", default=None)
+"""What is used whatever a factory asks for, to compare them."""
 
 
 class GymBatch:
@@ -69,13 +72,14 @@ class GymBatch:
     ) -> None:
         check_count("num_envs", num_envs)
         self.num_envs = num_envs
+        vectorise = INSTEAD.get() or vectorise
         check_choice("vectorise", vectorise, KINDS)
         self._phi = phi
         self._rows = KINDS[vectorise](make, num_envs)
         self._closed = False
         try:
             look = self._rows.look
-            bits = self._symbol(look.observation, num_bits)
+            bits = _ask(phi, look.observation, num_bits)
             self.spec = _describe(look, name, len(bits), step_limit, num_moves)
             self._rows.build()
         except BaseException:
@@ -87,6 +91,9 @@ class GymBatch:
         self._low = np.tile(self.spec.action_low, (num_envs, 1))
         self._high = np.tile(self.spec.action_high, (num_envs, 1))
 
+        self.seen: list[Any] = [look.observation] * num_envs
+        """Each row's newest observation as its environment gave it, which may change it later."""
+        self.vectorise = vectorise
         self._observation = np.zeros((num_envs, self.spec.observation_size), np.float32)
         self._bits = np.zeros((num_envs, self.spec.num_bits), bool)
         self._clock = np.zeros(num_envs, np.int64)
@@ -160,7 +167,7 @@ class GymBatch:
         """Keep what the environments answered; raises before keeping anything if phi fails."""
         num_bits = self.spec.num_bits
         try:
-            bits = [self._symbol(outcome.observation, num_bits) for outcome in outcomes]
+            bits = [self.symbol_of(outcome.observation) for outcome in outcomes]
         except SeadsError as error:
             raise RowFailed(str(error)) from error
         for row, outcome, symbol in zip(rows, outcomes, bits, strict=True):
@@ -168,15 +175,13 @@ class GymBatch:
             self._observation[row, : -num_bits - 1] = np.asarray(flat)
             self._observation[row, -num_bits - 1 : -1] = symbol
             self._bits[row] = symbol
+            self.seen[row] = outcome.observation
             self._reward[row] = outcome.reward
             self._ended[row] = outcome.ended
 
-    def _symbol(self, observation: Any, num_bits: int | None) -> Bool[np.ndarray, "bits"]:
-        try:
-            symbol = self._phi(observation)
-        except Exception as error:
-            raise SeadsError(f"phi failed: {told(error)}") from error
-        return _check_bits(symbol, num_bits)
+    def symbol_of(self, observation: Any) -> Bool[np.ndarray, "bits"]:
+        """What phi says of an observation of the environment's own."""
+        return _ask(self._phi, observation, self.spec.num_bits)
 
     def _begin(self, rows: Int[np.ndarray, "picked"]) -> Float32[np.ndarray, "rows obs"]:
         self._clock[rows] = 0
@@ -202,6 +207,14 @@ class GymBatch:
 
 
 wrap = GymBatch
+
+
+def _ask(phi: Phi, observation: Any, num_bits: int | None) -> Bool[np.ndarray, "bits"]:
+    try:
+        symbol = phi(observation)
+    except Exception as error:
+        raise SeadsError(f"phi failed: {told(error)}") from error
+    return _check_bits(symbol, num_bits)
 
 
 def _check_bits(symbol: Any, num_bits: int | None) -> Bool[np.ndarray, "bits"]:

@@ -1,0 +1,86 @@
+"""The complete files in examples/: each trains for a few epochs, and one runs its benchmark."""
+
+from __future__ import annotations
+
+import importlib
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from tests.tiny_settings import TINY
+
+import seads
+from seads.training import Run
+
+EXAMPLES = Path(__file__).parents[1] / "examples"
+FILES = {
+    "gymnasium_reacher": {},
+    "dm_control_finger": {},
+    "ogbench_puzzle": {"size": "3x3", "vectorise": "none"},
+}
+"""Every example, with options that make it light."""
+
+
+@pytest.fixture(scope="module", autouse=True)
+def in_its_directory() -> Any:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(EXAMPLES)
+        yield
+
+
+@pytest.fixture(scope="module")
+def runs(in_its_directory: None, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Run]:
+    """A few epochs on each."""
+    home = tmp_path_factory.mktemp("examples")
+    found = {}
+    for name, options in FILES.items():
+        small = dict(episodes_per_epoch=3, recent_episodes=6)
+        found[name] = seads.train(
+            f"{name}:factory",
+            env_steps=250,
+            settings=TINY | small,
+            env_options=options,
+            out=home / name,
+            quiet=True,
+        )
+    return found
+
+
+def test_all_are_here() -> None:
+    assert {path.stem for path in EXAMPLES.glob("*.py")} == FILES.keys()
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_it_trains_for_a_few_epochs(name: str, runs: dict[str, Run]) -> None:
+    run = runs[name]
+    assert (run.status, run.env) == ("finished", f"{name}:factory")
+    assert all(np.isfinite(line["critic_loss"]) for line in run.metrics if "critic_loss" in line)
+    assert "critic_loss" in run.metrics[-1], "nothing was learned from"
+    assert run.agent.architecture.num_bits == {"ogbench_puzzle": 9}.get(name, run.agent.num_skills)
+
+
+def test_the_benchmarks_own_episodes(runs: dict[str, Run]) -> None:
+    puzzle = importlib.import_module("ogbench_puzzle")
+    solved = puzzle.run_tasks(runs["ogbench_puzzle"].agent, episodes=1, num_envs=2, max_skills=1)
+    assert solved.shape == (5, 1)
+    assert solved.dtype == np.bool_
+
+
+def test_the_benchmarks_own_verdict() -> None:
+    puzzle = importlib.import_module("ogbench_puzzle")
+    task = puzzle.Task(puzzle.gymnasium.make("puzzle-3x3-v0", disable_env_checker=True))
+    task.task_id = 4
+    seen, info = task.reset(seed=0)
+    assert puzzle.phi(seen).tolist() == [0, 1, 0, 1, 0, 1, 0, 1, 0]
+    assert puzzle.phi(info["goal"]).tolist() == task.goal.tolist() == [1] * 9
+    still = np.zeros(5, np.float32)
+    ended = task.step(still)[2]
+    assert (task.success, ended) == (False, False)
+    physics = task.unwrapped.data
+    task.unwrapped.set_state(physics.qpos.copy(), physics.qvel.copy(), task.goal.astype(int))
+    ended = task.step(still)[2]
+    assert (task.success, ended) == (True, True)
+    task.reset(seed=0)
+    assert not task.success
+    task.close()
