@@ -28,7 +28,7 @@ class Options:
     env_steps: int | None = None
     """Budget of environment steps; by default what the environment needs."""
     out: Path | None = None
-    """Run directory; runs/ENV-seedN by default."""
+    """Run directory; runs/ENV-ALGO-PRESET-seedN by default."""
     resume: Path | None = None
     """Continue the run in this directory; takes all settings from there."""
     allow: Annotated[str | None, tyro.conf.arg(metavar="MODULE:FACTORY")] = None
