@@ -46,7 +46,7 @@ class Options:
     boards_per_depth: int = 300
     """Boards of each depth on which the model is asked."""
     planner: str = "auto"
-    """auto, bfs, dijkstra, bidirectional, astar or gf2."""
+    """auto, bfs, dijkstra, bidirectional, astar, or gf2, which adds flips up as equations."""
     replan: bool = True
     """Plan again when a skill did not do what the model said."""
     minimise: Literal["length", "steps", "risk"] = "length"

@@ -27,7 +27,7 @@ class Options:
     goal: str | None = None
     """Where to get to, written like the board; the solved board by default."""
     planner: str = "auto"
-    """auto, bfs, dijkstra, bidirectional, astar or gf2."""
+    """auto, bfs, dijkstra, bidirectional, astar, or gf2, which adds flips up as equations."""
     minimise: Literal["length", "steps", "risk"] = "length"
     """Number of skills, expected low-level steps, or the risk that one fails."""
     seconds: float = 60.0

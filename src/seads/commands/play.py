@@ -28,7 +28,7 @@ class Options:
     port: int = 8080
     """Port to listen on; if it is taken, the next free one."""
     planner: str = "auto"
-    """auto, bfs, dijkstra, bidirectional, astar or gf2."""
+    """auto, bfs, dijkstra, bidirectional, astar, or gf2, which adds flips up as equations."""
     seed: int = 0
     """Seed of the boards and start poses."""
     export: Path | None = None
