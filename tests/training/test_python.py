@@ -63,7 +63,7 @@ def test_a_run_from_python(
     said = capfd.readouterr()
     assert said.out == ""
     assert said.err.startswith("training on lightsout-cursor-2x2: compiling\n")
-    assert run.directory == Path("runs/lightsout-cursor-2x2-seed2")
+    assert run.directory == Path("runs/lightsout-cursor-2x2-seads-default-seed2")
     assert (run.status, run.env, run.seed) == ("finished", "lightsout-cursor-2x2", 2)
     assert run.env_steps == run.metrics[-1]["env_steps"] >= 200
     assert run.config.settings.hidden == (16,)

@@ -46,13 +46,13 @@ class Options:
     boards_per_depth: int = 300
     """Boards of each depth on which the model is asked."""
     planner: str = "auto"
-    """auto, bfs, dijkstra, bidirectional, astar or gf2."""
+    """auto, bfs, dijkstra, bidirectional, astar, or gf2, which adds flips up as equations."""
     replan: bool = True
     """Plan again when a skill did not do what the model said."""
     minimise: Literal["length", "steps", "risk"] = "length"
     """Number of skills, expected low-level steps, or the risk that one fails."""
-    seconds: float = 60.0
-    """Limit on the planning time for a board (the paper's)."""
+    seconds: float | None = None
+    """Limit on planning a board; the paper's 60 as long as long searches find plans."""
     memory_mb: float = 1024.0
     """Limit on the memory of a search (the paper's machines had 16 GB)."""
     seed: int = 0
@@ -68,16 +68,22 @@ def run(options: Options) -> dict[str, Any]:
     from seads.agent.card import find
     from seads.baselines.agent import BaselineAgent
     from seads.evaluation.depths import parse_depths
-    from seads.evaluation.measure import ALL, Measuring, facts_of, obstacle, open_agent
+    from seads.evaluation.measure import (
+        ALL,
+        Measuring,
+        facts_of,
+        obstacle,
+        open_agent,
+        solving_of,
+    )
     from seads.evaluation.results import agent_at, checkpoint_agents, result_name
-    from seads.solving.solver import Solving
 
     if options.checkpoints and not checkpoint_agents(Path(options.run)):
         find(options.run)  # which says what is wrong with a name that means nothing
         raise SeadsError(
             f"{options.run} has no checkpoints to draw a curve from; leave out --checkpoints"
         )
-    solving = Solving(
+    solving = solving_of(
         options.planner, options.replan, options.minimise, options.seconds, options.memory_mb
     )
     how = Measuring(
@@ -157,12 +163,16 @@ class PlanCounter:
 
     def __init__(self) -> None:
         self._plans, self._next = 0, time.monotonic() + LINE_EVERY
+        self._hurried = False
 
-    def __call__(self, plan: object, boards: int) -> None:
+    def __call__(self, plan: object, boards: int, why: str | None) -> None:
         self._plans += 1
+        if why is not None and not self._hurried:
+            self._hurried = True
+            tell(why)
         if time.monotonic() >= self._next:
             self._next = time.monotonic() + LINE_EVERY
-            print(f"{self._plans} plans for {boards} boards so far", file=sys.stderr)
+            tell(f"{self._plans} plans for {boards} boards so far")
 
 
 PLANS = ("planner", "replan", "minimise", "seconds", "memory_mb", "starts", "boards_per_depth")

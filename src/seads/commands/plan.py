@@ -27,7 +27,7 @@ class Options:
     goal: str | None = None
     """Where to get to, written like the board; the solved board by default."""
     planner: str = "auto"
-    """auto, bfs, dijkstra, bidirectional, astar or gf2."""
+    """auto, bfs, dijkstra, bidirectional, astar, or gf2, which adds flips up as equations."""
     minimise: Literal["length", "steps", "risk"] = "length"
     """Number of skills, expected low-level steps, or the risk that one fails."""
     seconds: float = 60.0
@@ -65,8 +65,7 @@ def run(options: Options) -> dict[str, Any]:
         else:
             tell_next("plan", options.run, "--operators")
     else:
-        goal = ["--goal", "BOARD"] if agent.boards.goal is None else []
-        tell_next("plan", options.run, "--board", "BOARD", *goal)
+        tell_next("plan", options.run, *_example(agent))
     return result
 
 
@@ -113,16 +112,33 @@ def make_plan(agent: Agent, board: str, options: Options) -> dict[str, Any]:
     return result
 
 
+def _example(agent: Agent) -> list[str]:
+    """A task that can be planned for: one move away, or all bits of a world without a game."""
+    import numpy as np
+
+    from seads.solving.boards import GameReader
+
+    boards = agent.boards
+    if isinstance(boards, GameReader):
+        moved = boards.game.play(boards.game.goal[None], np.array([0]))
+        return ["--board", boards.line(boards.game.to_bits(moved)[0])]
+    none = np.zeros(agent.architecture.num_bits, bool)
+    return ["--board", boards.line(none), "--goal", boards.line(~none)]
+
+
 def operators_text(operators: list[SkillOperator]) -> str:
     """A row for every skill."""
     from seads.tables import table_text
 
-    rows = []
+    rows: list[tuple[str, ...]] = []
     for one in operators:
         name = one.move_name or "none"
         if one.move is not None and one.share < 1:
             name += f" ({one.share:.0%})"
         agreement = "" if one.agreement is None else f"{one.agreement:.1%}"
         rows.append((str(one.skill), name, one.effect, agreement))
-    words = ("is the move", "does")
-    return table_text(("skill", *words, "agreement"), rows, left=words)
+    titles = ["skill", "is the move", "does", "agreement"]
+    if all(one.move is None for one in operators):  # nobody knows the moves of one's own world
+        del titles[1]
+        rows = [(row[0], *row[2:]) for row in rows]
+    return table_text(titles, rows, left=("is the move", "does"))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ipaddress
 import os
 import sys
 from dataclasses import dataclass
@@ -25,11 +24,11 @@ class Options:
     run: Annotated[tyro.conf.Positional[str], tyro.conf.arg(metavar="[RUN]")] = "lightsout-jaco"
     """Run directory, or the name of an agent that `seads agents` lists."""
     host: str = "127.0.0.1"
-    """Address to listen on; anything else than loopback lets others play too."""
+    """Address to listen on; beyond loopback the printed address holds a code that lets one in."""
     port: int = 8080
     """Port to listen on; if it is taken, the next free one."""
     planner: str = "auto"
-    """auto, bfs, dijkstra, bidirectional, astar or gf2."""
+    """auto, bfs, dijkstra, bidirectional, astar, or gf2, which adds flips up as equations."""
     seed: int = 0
     """Seed of the boards and start poses."""
     export: Path | None = None
@@ -69,10 +68,12 @@ def run(options: Options) -> dict[str, Any]:
 
 def _tell(chosen: str, server: PlayServer, options: Options) -> None:
     """Say where the page is, and open it where there is a screen."""
+    from seads.robot.board.access import is_loopback
+
     if not is_loopback(options.host):
         print(
-            f"warning: listening on {options.host}: everyone who reaches this machine can play, "
-            "there is no password",
+            f"listening on {options.host}: everyone who is given the address with its code can "
+            "play",
             file=sys.stderr,
         )
     if server.port != options.port:
@@ -102,14 +103,6 @@ def no_browser_hint(port: int) -> str:
 def _has_screen() -> bool:
     named = any(os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY", "BROWSER"))
     return named or sys.platform in ("darwin", "win32")
-
-
-def is_loopback(host: str) -> bool:
-    """Whether only this machine can reach the address."""
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:  # a name
-        return host == "localhost"
 
 
 def _export(chosen: str, options: Options) -> dict[str, Any]:

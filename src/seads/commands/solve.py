@@ -30,7 +30,7 @@ class Options:
     replan: bool = True
     """Plan again when a skill did not do what the model said."""
     planner: str = "auto"
-    """auto, bfs, dijkstra, bidirectional, astar or gf2."""
+    """auto, bfs, dijkstra, bidirectional, astar, or gf2, which adds flips up as equations."""
     minimise: Literal["length", "steps", "risk"] = "length"
     """Number of skills, expected low-level steps, or the risk that one fails."""
     seconds: float = 60.0

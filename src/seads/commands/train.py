@@ -28,7 +28,7 @@ class Options:
     env_steps: int | None = None
     """Budget of environment steps; by default what the environment needs. Resumed: a larger one."""
     out: Path | None = None
-    """Run directory; runs/ENV-seedN by default."""
+    """Run directory; runs/ENV-ALGO-PRESET-seedN by default."""
     resume: Path | None = None
     """Continue the run in this directory, with its settings; --env-steps N: beyond its budget."""
     allow: Annotated[str | None, tyro.conf.arg(metavar="MODULE:FACTORY")] = None

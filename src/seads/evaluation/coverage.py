@@ -85,6 +85,8 @@ class Coverage:
     seed: int
     model_accuracy: float | None
     """How often the mode of q(z_T | z_0, k) is what happened when skill k ran."""
+    move_names: tuple[str, ...] = ()
+    """The game's words for its moves, where there is a game."""
 
     @property
     def mean(self) -> float:
@@ -118,18 +120,24 @@ class Coverage:
         """What a curve along a run keeps, the value first."""
         return {"coverage": self.mean}
 
+    def _move_name(self, move: int | None) -> str:
+        if move is None:
+            return "none"
+        return self.move_names[move] if self.move_names else f"effect {move}"
+
     def __str__(self) -> str:
         rows = [
             (
                 str(one.skill),
-                "none" if one.move is None else str(one.move),
+                self._move_name(one.move),
                 f"{one.share:.0%}",
                 f"{one.no_move:.0%}",
                 f"{one.steps:.1f}",
             )
             for one in self.runs.skills
         ]
-        table = table_text(("skill", "move", "makes it", "no move", "steps"), rows)
+        titles = ("skill", "is the move", "makes it", "no move", "steps")
+        table = table_text(titles, rows, left=titles[1:2])
         line = f"coverage {self.mean:.2f} of {self.of} moves, mean of {self.starts} starts"
         if self.model_accuracy is not None:
             line += f"; the forward model is right in {self.model_accuracy:.1%}"
@@ -139,6 +147,11 @@ class Coverage:
                 "each set of bits that changes counts as one; give `wrap` another num_moves"
             )
         return f"{table}\n{line}"
+
+
+def _names(agent: Agent) -> tuple[str, ...]:
+    game = getattr(agent.boards, "game", None)
+    return () if game is None else tuple(map(game.move_name, range(game.num_moves)))
 
 
 def measure_coverage(
@@ -154,7 +167,8 @@ def measure_coverage(
         runs = run_all_skills(env, agent.policy, agent.num_skills, starts, seed)
         of = env.spec.num_moves
     known = isinstance(agent.model, ForwardModel)
-    return Coverage(runs, of, seed, model_accuracy(agent.model, runs) if known else None)
+    right = model_accuracy(agent.model, runs) if known else None
+    return Coverage(runs, of, seed, right, _names(agent))
 
 
 @contextmanager

@@ -15,17 +15,14 @@ from seads.evaluation.coverage import Coverage, measure_coverage
 from seads.evaluation.model import ModelScores, measure_model
 from seads.evaluation.results import checkpoint_agents
 from seads.evaluation.skill_maps import SkillMaps, measure_skill_maps
-from seads.evaluation.tasks import TaskScores, measure_tasks
+from seads.evaluation.tasks import OnPlan, TaskScores, measure_tasks
 from seads.games.game import Split
-from seads.planning import Plan
 from seads.planning.costs import Minimise
 from seads.solving.agent import Agent, load
 from seads.solving.solver import Solving
 
 AnyAgent = Agent | BaselineAgent
 Result = Coverage | TaskScores | BaselineScores | ModelScores | SkillMaps
-OnPlan = Callable[[Plan, int], None]
-"""Called with every plan that was made, and the number of boards in all."""
 
 
 @dataclass(frozen=True)
@@ -60,6 +57,8 @@ MEASURES: dict[str, Measure] = {
     "skill_maps": lambda agent, how, _: measure_skill_maps(agent, how.starts, how.split, how.seed),
 }
 """What can be measured, by its name in the results."""
+PROTOCOL_SECONDS = 60.0
+"""The paper's limit of planning for one board."""
 ALL = ("coverage", "tasks")
 """What `all` stands for."""
 
@@ -103,17 +102,18 @@ def evaluate(
     planner: str = "auto",
     replan: bool = True,
     minimise: Minimise = "length",
-    seconds: float = 60.0,
+    seconds: float | None = None,
     memory_mb: float = 1024.0,
     allow: str | None = None,
 ) -> Scores:
     """Measure coverage and boards solved (`all`), or any of coverage, tasks, model, skill_maps.
 
     An agent is given as it was loaded, by its name, or by its run directory. What cannot be
-    measured is left out of `all`, and raises where it is asked for by name. `allow` is as for
-    `seads.load`.
+    measured is left out of `all`, and raises where it is asked for by name. Without `seconds` a
+    board is planned for as the protocol has it, 60 s, for as long as such searches find plans.
+    `allow` is as for `seads.load`.
     """
-    solving = Solving(planner, replan, minimise, seconds, memory_mb)
+    solving = solving_of(planner, replan, minimise, seconds, memory_mb)
     asked = None if depths is None else tuple(depths)
     how = Measuring(starts, split, asked, episodes_per_depth, boards_per_depth, seed, solving)
     agent = open_agent(agent, allow) if isinstance(agent, str | Path) else agent
@@ -126,6 +126,14 @@ def evaluate(
         elif what != "all":
             raise SeadsError(missing)
     return Scores(**facts_of(agent), **scores)
+
+
+def solving_of(
+    planner: str, replan: bool, minimise: Minimise, seconds: float | None, memory_mb: float
+) -> Solving:
+    """How boards are solved; without a limit the protocol's, as long as that makes sense."""
+    limit = PROTOCOL_SECONDS if seconds is None else seconds
+    return Solving(planner, replan, minimise, limit, memory_mb, give_up=seconds is None)
 
 
 def open_agent(source: str | Path, allow: str | None = None) -> AnyAgent:

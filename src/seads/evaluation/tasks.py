@@ -24,6 +24,8 @@ from seads.solving.tasks import Tasks, draw_tasks
 from seads.tables import mean_text, table_text
 
 EXACT = "solution depth"
+OnPlan = Callable[[Plan, int, str | None], None]
+"""Called with a plan that was made, the number of boards, and why searches are kept short."""
 
 
 @dataclass(frozen=True)
@@ -78,6 +80,8 @@ class TaskScores(BoardScores):
     """What happened on each board."""
     solving: Solving
     compile_seconds: float
+    gave_up: str | None = None
+    """Why searches were kept short, if they were."""
 
     def to_json(self) -> dict[str, Any]:
         """As `seads evaluate --json` prints it: success by depth, lengths, reasons for failure."""
@@ -93,6 +97,7 @@ class TaskScores(BoardScores):
             "minimise": solving.minimise,
             "planning_limit_seconds": solving.seconds,
             "planning_limit_mb": solving.memory_mb,
+            "gave_up": self.gave_up,
             "failures": {
                 reason.name.lower(): reasons.count(reason)
                 for reason in Reason
@@ -175,6 +180,8 @@ class TaskScores(BoardScores):
         if failures:
             each = (f"{name.replace('_', ' ')} {count}" for name, count in failures.items())
             lines.append(f"not solved: {', '.join(each)}")
+        if self.gave_up is not None:
+            lines.append(self.gave_up)
         if found["skill_length"]:
             length = found["skill_length"]
             lines.append(
@@ -215,15 +222,20 @@ def measure_tasks(
     split: Split = "test",
     seed: int = 0,
     solving: Solving | None = None,
-    on_plan: Callable[[Plan, int], None] | None = None,
+    on_plan: OnPlan | None = None,
 ) -> TaskScores:
     """Boards of every depth (1 to 5 by default), planned and executed side by side.
 
-    `on_plan` is called with every plan that was made, and the number of boards in all.
+    `on_plan` is called with every plan that was made, the number of boards in all, and why
+    searches are kept short, if they are.
     """
     solving = Solving() if solving is None else solving
     game, drawn = draw_boards(agent.env, depths, per_depth, split, seed)
-    tell = None if on_plan is None else lambda plan: on_plan(plan, len(drawn.depths))
+
+    def tell(plan: Plan) -> None:
+        if on_plan is not None:
+            on_plan(plan, len(drawn.depths), solver.patience.why)
+
     solver = Solver(agent, drawn.starts, solving, tell)
     goals = game.to_bits(np.repeat(game.goal[None], len(drawn.depths), axis=0))
     executions: list[Execution] = []
@@ -241,7 +253,8 @@ def measure_tasks(
         "drawn": "with replacement; a board drawn again starts from another pose",
     }
     solved = np.array([one.solved for one in executions])
-    return TaskScores(game, drawn, facts, solved, executions, solving, solver.compile_seconds)
+    compiled, why = solver.compile_seconds, solver.patience.why
+    return TaskScores(game, drawn, facts, solved, executions, solving, compiled, why)
 
 
 def draw_boards(

@@ -43,6 +43,7 @@ class Film:
             ) from None
         self._renderer = Renderer(self._env, *self._size)
         self._path.parent.mkdir(parents=True, exist_ok=True)
+        self._path.open("ab").close()  # where it cannot be written, that is said now
         self._writer = imageio.get_writer(
             self._path, format="FFMPEG", fps=FRAMES_PER_SECOND, macro_block_size=8
         )

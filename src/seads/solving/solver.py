@@ -19,6 +19,7 @@ from seads.planning.planners import ON_THE_MODEL, check_planner
 from seads.solving.boards import Symbol
 from seads.solving.execution import Execution
 from seads.solving.executor import Executor
+from seads.solving.patience import Patience, foreseen
 from seads.solving.symbolic_model import skill_costs, symbolic_model
 
 if TYPE_CHECKING:
@@ -41,6 +42,8 @@ class Solving:
     """Limit on the memory of a search (the paper's machines had 16 GB)."""
     max_skills: int | None = None
     """Limit of skills on a board; `seads.solving.execution.skill_limit` by default."""
+    give_up: bool = False
+    """Keep searches short once they have shown to be in vain; see `seads.solving.patience`."""
 
     def __post_init__(self) -> None:
         if self.planner not in PLANNERS:
@@ -66,6 +69,7 @@ class Solver:
         self.network: SymbolicModel = symbolic_model(agent)
         self.costs = skill_costs(agent, solving.minimise)
         self.solving = solving
+        self.patience = Patience(solving.seconds, not solving.give_up, foreseen(agent.card))
         self._on_plan = on_plan
         began = time.perf_counter()
         self.model = self.network
@@ -76,9 +80,10 @@ class Solver:
 
     def plan(self, start: Symbol, goal: Symbol, spent: float = 0.0) -> Plan:
         """A cheapest plan in the agent's forward model, `spent` seconds taken off the limit."""
-        left = max(0.0, self.solving.seconds - spent)
+        left = max(0.0, self.patience.seconds - spent)
         budget = Budget(seconds=left, memory_mb=self.solving.memory_mb)
         found = plan(start, goal, self.model, self.solving.planner, budget, self.costs)
+        self.patience.note(found)
         if self._on_plan is not None:
             self._on_plan(found)
         return found

@@ -8,6 +8,8 @@ from seads.solving.execution import Effect, Execution, SkillRun
 
 GAP = "   "
 ARROW = " → "
+MOST_LINES = 250
+"""Lines of boards that anybody reads."""
 
 
 def side_by_side(*blocks: str, between: str = GAP) -> str:
@@ -32,18 +34,26 @@ def indent(text: str, by: str = "  ") -> str:
 
 
 def solution_text(execution: Execution, boards: Reader) -> str:
-    """All that happened: each plan, each skill with the board before and after it."""
+    """All that happened: each plan, each skill with the board before and after it.
+
+    Where that would be too much to read, a skill is a line, and the board stands at the end.
+    """
+    height = boards.write(execution.start).count("\n") + 3
+    drawn = height * len(execution.runs) <= MOST_LINES
     parts: list[str] = []
     shown = -1
     for number, run in enumerate(execution.runs, 1):
         if run.plan != shown:
             parts.append(_plan_part(execution, run.plan))
             shown = run.plan
-        parts.append(_run_text(number, run, boards))
+        told = f"{number}. {skill_text(run, boards)}"
+        parts.append(f"{told}\n{indent(_picture(run, boards))}" if drawn else told)
+    if not drawn:
+        parts.append(indent(boards.write(execution.state)))
     if len(execution.plans) - 1 > shown:  # the last plan found nothing
         parts.append(_plan_part(execution, len(execution.plans) - 1))
     parts.append(ending(execution))
-    return "\n\n".join(parts)
+    return ("\n\n" if drawn else "\n").join(parts)
 
 
 def ending(execution: Execution) -> str:
@@ -67,9 +77,9 @@ def _plan_part(execution: Execution, number: int) -> str:
     return f"{again}{execution.plans[number]}"
 
 
-def _run_text(number: int, run: SkillRun, boards: Reader) -> str:
+def _picture(run: SkillRun, boards: Reader) -> str:
     picture = side_by_side(boards.write(run.before), boards.write(run.after), between=ARROW)
     if run.effect is not Effect.AS_PREDICTED:
         expected = "expected:\n" + boards.write(run.predicted)
         picture = side_by_side("\n" + picture, expected)
-    return f"{number}. {skill_text(run, boards)}\n{indent(picture)}"
+    return picture

@@ -8,13 +8,13 @@ import itertools
 import json
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, NotRequired, TypedDict, TypeVar
 
 from msgspec import Struct
 
 from seads.errors import SeadsError, require
 from seads.files import write_text_aside
-from seads.reading import Name, Options, as_kind, read_bytes
+from seads.reading import Count, Name, Options, as_kind, read_bytes
 from seads.training.algorithms import settings_kind
 
 Settings = TypeVar("Settings")
@@ -139,6 +139,34 @@ class _Named(Struct):
     """Whose settings they are, which must be known before they can be read."""
 
     agent: _Algorithm
+
+
+class StoredConfig(TypedDict):
+    """A configuration of any version of seads, as far as it can be shown."""
+
+    env: Name
+    preset: Name
+    seed: Count
+    agent: Options
+    """The settings by name, whatever they are."""
+    env_options: NotRequired[Options]
+    changed: NotRequired[list[Name]]
+    env_steps: NotRequired[Count]
+    log_every: NotRequired[Count]
+    checkpoint_every: NotRequired[Count]
+    keep_checkpoints: NotRequired[Count]
+    coverage_every: NotRequired[Count]
+    coverage_starts: NotRequired[Count]
+
+
+def read_stored_config(path: Path) -> tuple[StoredConfig, str]:
+    """A run's configuration to be shown, also where this version could not continue the run.
+
+    The second value is the algorithm.
+    """
+    content, complaint = read_bytes(path, CONFIG_IS), f"{path} is not {CONFIG_IS}"
+    algorithm = as_kind(content, _Named, complaint).agent.algorithm
+    return as_kind(content, StoredConfig, complaint), algorithm
 
 
 def read_config(path: Path) -> TrainConfig:

@@ -74,9 +74,9 @@ def configure(
 
 def default_name(config: TrainConfig) -> str:
     """The run directory's name where the user gives none."""
-    algorithm = config.settings.algorithm
-    baseline = f"-{algorithm}" if algorithm in KINDS else ""
-    return f"{config.env.replace(':', '-')}{baseline}-seed{config.seed}"
+    env = config.env.replace(":", "-")
+    words = dict.fromkeys([env, config.settings.algorithm, config.preset])  # vic is both
+    return "-".join([*words, f"seed{config.seed}"])
 
 
 def named_values(texts: Iterable[str]) -> dict[str, Any]:

@@ -101,8 +101,8 @@ def train(
     """Train in an environment until the budget is used up or a signal asks to stop.
 
     `settings` change those of the preset, `env_options` those of the environment; see
-    `configure`. The run's directory is `out`, by default runs/ENV-seedN. How it goes is shown on
-    stderr, or told to `report`, or to nobody if `quiet`.
+    `configure`. The run's directory is `out`, by default runs/ENV-ALGO-PRESET-seedN. How it goes
+    is shown on stderr, or told to `report`, or to nobody if `quiet`.
     """
     prepare_jax()
     config = configure(

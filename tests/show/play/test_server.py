@@ -17,10 +17,10 @@ from tests.show.play.play_process import addresses, play_command
 from tests.show.sample_runs import untrained_agent
 
 from seads import cli
-from seads.commands.play import is_loopback
 from seads.envs import make_env
 from seads.envs.embedding import EmbeddedEnv
 from seads.errors import SeadsError
+from seads.robot.board.access import is_loopback
 from seads.show.play.board import PlannedMove
 from seads.show.play.scene import PlayScene
 from seads.show.play.server import free_port, start_server

@@ -9,6 +9,7 @@ import msgspec
 import viser
 from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import connect
+from websockets.typing import Origin
 
 CAMERA = {
     "type": "ViewerCameraMessage",
@@ -28,14 +29,20 @@ CAMERA = {
 class ThinViewer:
     """Opens when the context is entered, and is a closed tab after it."""
 
-    def __init__(self, address: str) -> None:
+    def __init__(self, address: str, origin: str | None = None) -> None:
         self._address = address.replace("http", "ws", 1)
+        self._origin = Origin(origin or address.partition("/?")[0])
         self.received = 0
         """Bytes that the server has sent."""
 
     def __enter__(self) -> ThinViewer:
         spoken = f"viser-v{viser.__version__}"
-        self._socket = connect(self._address, subprotocols=[spoken], max_size=None)  # type: ignore[list-item]
+        self._socket = connect(
+            self._address,
+            subprotocols=[spoken],  # type: ignore[list-item]
+            origin=self._origin,
+            max_size=None,
+        )
         self._socket.send(msgspec.msgpack.encode(CAMERA))
         self._thread = threading.Thread(target=self._read, daemon=True, name="thin-viewer")
         self._thread.start()

@@ -51,8 +51,9 @@ def reachable_address(host: str) -> str:
 class Access:
     """Decides by a request's headers and address; gives the sentence to refuse it with."""
 
-    def __init__(self, host: str, code: str | None) -> None:
-        self._host, self._code = host, code
+    def __init__(self, host: str, code: str | None, cookie: str | None = None) -> None:
+        """With the name of a `cookie` the code may also be there."""
+        self._host, self._code, self._cookie = host, code, cookie
 
     def refusal(self, headers: Headers, query: str, local: str) -> str | None:
         """Why this request to our address `local` gets nothing; None if it may go on.
@@ -63,7 +64,7 @@ class Access:
         named = headers.get_all("Host")
         if len(named) != 1 or not self._is_ours(named[0], local):
             return f"not an address of this board: {', '.join(named)[:60]!r}"
-        if self._code is not None and not self._has_code(query):
+        if self._code is not None and not (self._has_code(query) or self._remembers(headers)):
             return "the code in the address is missing or wrong; open the address that was printed"
         return None
 
@@ -93,10 +94,16 @@ class Access:
             given = parse_qs(query, max_num_fields=8).get("code", [])
         except ValueError:
             return False
+        return len(given) == 1 and self._is_right(given[0])
+
+    def _remembers(self, headers: Headers) -> bool:
+        pairs = [one.strip() for line in headers.get_all("Cookie") for one in line.split(";")]
+        found = [one.partition("=")[2] for one in pairs if one.partition("=")[0] == self._cookie]
+        return len(found) == 1 and self._is_right(found[0])
+
+    def _is_right(self, given: str) -> bool:
         right = str(self._code).encode()
-        return len(given) == 1 and hmac.compare_digest(
-            given[0].encode(errors="surrogatepass"), right
-        )
+        return hmac.compare_digest(given.encode(errors="surrogatepass"), right)
 
 
 @cache

@@ -16,6 +16,8 @@ from typing import Any
 
 from seads.agent.card import packaged
 from seads.errors import SeadsError
+from seads.robot.board.access import is_loopback, new_code, reachable_address
+from seads.show.play.guard import Guard
 from seads.show.play.page import Page, between
 from seads.show.play.scene import PlayScene
 from seads.show.play.session import PlaySession, Status
@@ -44,13 +46,18 @@ def free_port(host: str, first: int) -> int:
     raise SeadsError(f"no port from {first} to {last - 1} is free; choose another with --port")
 
 
-def start_server(host: str, port: int) -> Any:
-    """A viser server that says nothing: our own lines are what a user should read."""
+def start_server(host: str, port: int, guard: Guard | None = None) -> Any:
+    """A viser server that says nothing: our own lines are what a user should read.
+
+    Without a guard of its own it lets nobody in but this machine's own page.
+    """
     import viser
+
+    guard = guard or Guard(host, port, None)
 
     # a tab may be closed while its game is drawn: viser says so, and it concerns nobody
     warnings.filterwarnings("ignore", "Queued a .* on a closed connection", UserWarning)
-    with contextlib.redirect_stdout(io.StringIO()):
+    with contextlib.redirect_stdout(io.StringIO()), guard.watching():
         server = viser.ViserServer(host=host, port=port, label="seads", verbose=False)
     server.scene.world_axes.visible = False
     return server
@@ -74,7 +81,9 @@ class PlayServer:
         self.pages: dict[int, Page] = {}
         self._lock = threading.Lock()
         others = [name for name in packaged() if name != run]
-        self._server = start_server(host, self.port)
+        self.code = None if is_loopback(host) else new_code()
+        self._guard = Guard(host, self.port, self.code)
+        self._server = start_server(host, self.port, self._guard)
         self.port = self._server.get_port()
 
         def opened(client: Any) -> None:
@@ -97,9 +106,9 @@ class PlayServer:
 
     @property
     def address(self) -> str:
-        """What to type into a browser."""
-        shown = "127.0.0.1" if self.host in ("0.0.0.0", "::") else self.host
-        return f"http://{f'[{shown}]' if ':' in shown else shown}:{self.port}"
+        """What to type into a browser; beyond this machine it holds a code, new for each server."""
+        base = f"http://{reachable_address(self.host)}:{self.port}"
+        return base if self.code is None else f"{base}/?code={self.code}"
 
     def wait(self) -> None:
         """Serve until Ctrl-C."""
@@ -116,6 +125,7 @@ class PlayServer:
             page.close()
         with contextlib.redirect_stdout(io.StringIO()):
             self._server.stop()
+        self._guard.finish()
 
 
 def give_memory_back() -> None:

@@ -14,7 +14,7 @@ from seads.agent.settings import as_typed
 from seads.errors import SeadsError, unknown
 from seads.evaluation.stored import read_result
 from seads.show.report.records import RunRecord
-from seads.training.config import read_config
+from seads.training.config import read_stored_config
 from seads.training.metrics import MetricLine, TimingLine, read_counted
 from seads.training.provenance import read_meta
 
@@ -61,7 +61,7 @@ def read_run(source: str | Path, results: Path = Path("runs")) -> RunRecord:
 def _read_directory(path: Path) -> RunRecord:
     meta = read_meta(path / "meta.json")
     _check_version(path, meta.get("seads", 0))
-    config = read_config(path / "config.json")
+    config, algorithm = read_stored_config(path / "config.json")
     metrics, damaged = read_counted(path / "metrics.jsonl", MetricLine)
     timing, damaged_too = read_counted(path / "timing.jsonl", TimingLine)
     results = _results(path)
@@ -70,11 +70,11 @@ def _read_directory(path: Path) -> RunRecord:
     return RunRecord(
         path=path,
         name=path.resolve().name,
-        env=config.env,
-        preset=config.preset,
-        seed=config.seed,
-        algorithm=config.settings.algorithm,
-        settings=config.as_json(),
+        env=config["env"],
+        preset=config["preset"],
+        seed=config["seed"],
+        algorithm=algorithm,
+        settings=dict(config),
         meta=dict(meta),
         card=read_facts(path / "agent") if (path / "agent" / CARD).is_file() else {},
         evaluate_as=str(path),
@@ -86,19 +86,25 @@ def _read_directory(path: Path) -> RunRecord:
 
 
 def group_runs(runs: Sequence[RunRecord]) -> Groups:
-    """The label is the preset or the baseline, and those settings in which such runs differ."""
+    """The label is the preset or the baseline, and in what else such runs differ but the seed."""
     alike: Groups = {}
     for run in runs:
         name = run.preset if run.algorithm == "seads" else run.algorithm
         alike.setdefault((run.env, name), []).append(run)
     groups: Groups = {}
     for (env, name), members in alike.items():
-        differing = _differing([run.settings.get("agent", {}) for run in members])
-        for run in members:
-            found = run.settings.get("agent", {})
+        settings = [_compared(run) for run in members]
+        differing = _differing(settings)
+        for run, found in zip(members, settings, strict=True):
             changes = [f"{key}={as_typed(found[key])}" for key in differing if key in found]
             groups.setdefault((env, ", ".join([name, *changes])), []).append(run)
     return groups
+
+
+def _compared(run: RunRecord) -> dict[str, Any]:
+    """What makes runs of one name differ: their settings and their budget."""
+    budget = run.settings.get("env_steps")
+    return {**run.settings.get("agent", {}), **({} if budget is None else {"budget": budget})}
 
 
 def _differing(settings: Sequence[dict[str, Any]]) -> list[str]:

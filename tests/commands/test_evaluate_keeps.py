@@ -1,0 +1,104 @@
+"""What `seads evaluate` has measured is not lost: not by Ctrl-C, not on a read-only disk."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.exact_agent import exact_agent
+from tests.show.sample_runs import write_run
+
+from seads import cli
+from seads.evaluation import measure
+from seads.solving import solve
+
+SMALL = "lightsout-cursor-2x2"
+FEW = ["--starts", "2", "--episodes-per-depth", "1", "--json"]
+
+
+def test_ctrl_c_keeps_the_parts_that_are_done(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = write_run(tmp_path / "run", SMALL, evaluated=False)
+
+    def interrupted(*_: Any) -> Any:
+        raise KeyboardInterrupt
+
+    monkeypatch.setitem(measure.MEASURES, "tasks", interrupted)
+    assert cli.main(["evaluate", str(run), *FEW]) == 130
+    captured = capsys.readouterr()
+    assert json.loads(captured.out)["coverage"]["starts"] == 2
+    assert "interrupted while measuring tasks; what was measured before is kept" in captured.err
+    assert [path.name for path in (run / "eval").iterdir()] == ["coverage-test-seed0.json"]
+    monkeypatch.setitem(measure.MEASURES, "coverage", interrupted)
+    assert cli.main(["evaluate", str(run), *FEW]) == 130
+    assert capsys.readouterr().err == "interrupted\n"
+
+
+@pytest.fixture
+def read_only(tmp_path: Path) -> Iterator[Path]:
+    """A run that cannot be written to; root may write everything but what is mounted so."""
+    place = tmp_path / "disk"
+    place.mkdir()
+    mounted = os.geteuid() == 0
+    mount = ["mount", "-t", "tmpfs", "tmpfs", str(place)]
+    if mounted and subprocess.run(mount, capture_output=True).returncode:
+        pytest.skip("cannot mount a file system here")
+    try:
+        run = write_run(place / "run", SMALL, evaluated=False)
+        exact_agent(SMALL).save(run / "agent")
+        if mounted:
+            subprocess.run(["mount", "-o", "remount,ro", str(place)], check=True)
+        else:
+            for path in [*run.rglob("*"), run]:
+                path.chmod(0o555 if path.is_dir() else 0o444)
+        yield run
+    finally:
+        if mounted:
+            subprocess.run(["umount", str(place)], check=True)
+        else:
+            for path in [run, *run.rglob("*")]:
+                path.chmod(0o755)
+
+
+def test_read_only_directories_end_in_a_sentence(
+    read_only: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.main(["evaluate", str(read_only), *FEW]) == 0
+    captured = capsys.readouterr()
+    assert json.loads(captured.out)["tasks"]["success"] == 1.0
+    assert f"not kept: {read_only}/eval" in captured.err
+    film = read_only / "film.mp4"
+    for words in (
+        ["train", "--resume", str(read_only)],
+        ["solve", str(read_only), "--video", film],
+    ):
+        assert cli.main(list(map(str, words))) == 2
+        said = capsys.readouterr().err.splitlines()[-1]
+        assert re.fullmatch(r"seads: .*: (Permission denied|Read-only file system)", said)
+
+
+def test_what_is_missing_is_found_before_anything_is_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setitem(sys.modules, "wandb", None)
+    words = ["train", SMALL, "--env-steps", "100", "--wandb", "--out", str(tmp_path / "run")]
+    assert cli.main(words) == 2
+    assert "wandb is missing; pip install 'seads[wandb]'" in capsys.readouterr().err
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_long_solution_is_told_in_lines() -> None:
+    agent = exact_agent("lightsout-cursor-13x13")
+    told = str(solve(agent, depth=30))
+    assert len(told.splitlines()) < 120
+    assert "solved with " in told
+    assert "as predicted" in told
+    assert len(str(solve(exact_agent(), depth=3)).splitlines()) > 20  # a short one is drawn
