@@ -36,7 +36,8 @@ def tiny_run() -> Callable[..., TrainConfig]:
             coverage_every=700,
             coverage_starts=2,
         )
-        return TrainConfig(**run | changes, settings=tiny_settings(**agent))
+        # fewer skills than rows: an epoch goes round the rows once
+        return TrainConfig(**run | changes, settings=tiny_settings(**{"num_skills": 8} | agent))
 
     return make
 

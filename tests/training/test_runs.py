@@ -121,12 +121,13 @@ def test_a_checkpoint_holds_the_whole_progress(tiny_run: Make) -> None:
     [
         dict(
             algorithm="vic",
+            model="network",
             novelty_bonus=False,
             second_best=False,
             relabel_model=0.0,
             relabel_sac=0.0,
         ),
-        dict(algorithm="vic", novelty_bonus=False),
+        dict(algorithm="vic", model="network", novelty_bonus=False),
         dict(algorithm="vic", novelty_bonus=False, model="network-without-xor"),
         dict(env="tileswap-cursor", act_with_average=True, shared_sample=False, n_step=3),
         dict(score_again=True, entropy_in_action_units=True),
@@ -192,7 +193,7 @@ def test_more_of_the_same_run(tiny_run: Make, same_run: Compare, tmp_path: Path)
     shutil.copytree(parts, early)
     for later in sorted(early.glob("checkpoints/step_*"))[-1:]:
         shutil.rmtree(later)  # as if killed before its end
-    assert resume(parts, env_steps=900, report=stop_at(9)).status == "stopped"
+    assert resume(parts, env_steps=900, report=stop_at(14)).status == "stopped"
     ended = [resume(one, env_steps=900, quiet=True) for one in (parts, early)]
     assert [run.status for run in ended] == ["finished", "finished"]
     assert ended[0].env_steps == ended[1].env_steps >= 900

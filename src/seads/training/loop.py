@@ -58,7 +58,7 @@ class Trainer:
             config.env, settings.episodes_per_epoch, split="train", **config.env_options
         )
         spec = self.env.spec
-        num_skills = settings.num_skills or spec.num_moves or skills_for(spec)
+        num_skills = settings.num_skills or max(spec.num_moves or skills_for(spec), 2)
         self.num_skills: int = num_skills
         self.shapes = Shapes(
             spec.observation_size, spec.action_size, spec.num_bits, self.num_skills
