@@ -204,7 +204,7 @@ def test_more_of_the_same_run(tiny_run: Make, same_run: Compare, tmp_path: Path)
     assert card["budgets"] == [400, 900]
     assert "--env-steps 400 " in f"{card['command']} "
     assert card["command"].endswith(
-        "&& seads train --resume runs/lightsout-cursor-seed0 --env-steps 900"
+        "&& seads train --resume runs/lightsout-cursor-seads-default-seed0 --env-steps 900"
     )
     with pytest.raises(SeadsError, match="env_steps=500; allowed: more than the budget of 900"):
         resume(parts, env_steps=500)
