@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from seads.errors import SeadsError
+from seads.files import write_text_aside
 from seads.show.report import style
 from seads.show.report.learning import mean_over_seeds
 from seads.show.report.paper import ENVIRONMENTS, LARGER_BOARDS
@@ -43,7 +44,7 @@ def write_figures(
         drawn = draw(results, kinds)
         if drawn is not None:
             found[number] = _saved(drawn, home, number)
-    for number, drawn in (*heat_maps(results), *skill_figures(sources)):
+    for number, drawn in (*heat_maps(results), *skill_figures(sources, home)):
         found[number] = _saved(drawn, home, number)
     try:
         found["S.12"] = [str(_frame(home))]
@@ -224,20 +225,24 @@ def _at_depth(boards: Sequence[Board], name: str) -> float:
     )
 
 
-def skill_figures(sources: Sequence[Path]) -> Iterator[tuple[str, Figure]]:
-    """S.5 to S.8: where skills touch and how they get there, of the first run that has maps."""
+def skill_figures(sources: Sequence[Path], home: Path) -> Iterator[tuple[str, Figure]]:
+    """S.5 to S.8: where skills touch and how they get there, of the first run that has maps.
+
+    What they are drawn from is kept beside them, so that they can be drawn again.
+    """
     from seads.show.report.skills import draw_paths, draw_touches
     from seads.solving.boards import game_of
 
     done: set[str] = set()
-    files = [path for source in sources for path in sorted(source.glob("**/eval/skills-*.json"))]
-    for path in files:
-        found = json.loads(path.read_text())
+    for path in (path for source in sources for path in sorted(source.glob("**/skills-*.json"))):
+        text = path.read_text()
+        found = json.loads(text)
         env = found["env"]
         game = None if env in done else game_of(env)
         if game is None:
             continue
         done.add(env)
+        write_text_aside(home / f"skills-{env}.json", text)
         number = next((number for number, envs in SKILLS.items() if env in envs), "S.8")
         yield f"S.5-{env}", draw_touches(found["skill_maps"], game, env)
         paths = draw_paths(found["skill_maps"], game, env)
