@@ -81,8 +81,8 @@ def sweep_once(path: Path, home: Path, workers: int, cores: int) -> dict[str, fl
         ready = time.monotonic()
         run_sweep(sweep, engine, lambda _: None, searches.more)
         ended = time.monotonic()
-    if sweep.failed:
-        raise SystemExit(f"a run failed: {sweep.failed}")
+    if sweep.failed or sweep.stopping:
+        raise SystemExit(f"stopped; runs that failed: {sweep.failed}")
     hours = (ended - ready) / 3600
     return {
         "start_seconds": ready - began,

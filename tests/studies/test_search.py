@@ -57,6 +57,12 @@ def carry_out(run: StudyRun, home: Path) -> None:
         (directory / "eval" / f"{one.name}.json").write_text(json.dumps(content))
 
 
+def look_again(sweep: Sweep) -> None:
+    """What a sweep does for the runs under way, for all."""
+    for run in sweep.runs:
+        sweep.look_at(run)
+
+
 def test_tpe_asks_is_told_and_goes_on_from_its_journal(tmp_path: Path) -> None:
     study = study_of(TPE, tmp_path)
     searches = Searches(study)
@@ -66,7 +72,7 @@ def test_tpe_asks_is_told_and_goes_on_from_its_journal(tmp_path: Path) -> None:
     assert len(first) == 2  # one trial, two seeds
     for run in first:
         carry_out(run, tmp_path)
-    sweep.look()
+    look_again(sweep)
     second = searches.more(sweep, 1)
     assert searches.to_json()[0]["finished"] == 1
     carry_out(second[0], tmp_path)  # and then the machine goes down
@@ -75,11 +81,11 @@ def test_tpe_asks_is_told_and_goes_on_from_its_journal(tmp_path: Path) -> None:
     runs = again.begin(tmp_path)
     assert {run.name for run in runs} == {run.name for run in [*first, *second]}
     sweep = Sweep(list(runs), tmp_path)
-    sweep.look()
+    look_again(sweep)
     assert [sweep.standings[run.name].done for run in runs].count(False) == 1
     carry_out(second[1], tmp_path)
     while True:
-        sweep.look()
+        look_again(sweep)
         new = again.more(sweep, 1)
         if not new:
             break
@@ -103,7 +109,7 @@ def test_a_grid_is_told_once_and_its_journal_can_be_made_again(tmp_path: Path) -
         for run in sweep.runs if attempt == 0 else ():
             carry_out(run, tmp_path)
         searches.begin(tmp_path)
-        sweep.look()
+        look_again(sweep)
         assert searches.more(sweep, 2) == []
         [told] = searches.to_json()
         assert (told["trials"], told["finished"], told["best"]) == (3, 3, {"n_step": 2})
@@ -119,7 +125,7 @@ def test_a_trial_with_a_failed_run_is_not_told(tmp_path: Path) -> None:
         carry_out(run, tmp_path)
     sweep.failed[sweep.runs[0].name] = "no space left"
     searches.begin(tmp_path)
-    sweep.look()
+    look_again(sweep)
     searches.more(sweep, 1)
     assert searches.to_json()[0]["finished"] == 2
 
@@ -132,5 +138,5 @@ def test_a_space_that_is_used_up_ends_the_search(tmp_path: Path) -> None:
     while new := searches.more(sweep, 1):
         for run in new:
             carry_out(run, tmp_path)
-        sweep.look()
+        look_again(sweep)
     assert len({run.name for run in sweep.runs}) == len(sweep.runs) == 8

@@ -18,6 +18,7 @@ from tests.tiny_settings import TINY
 
 from seads import cli
 from seads.agent.arrays import read_arrays
+from seads.studies.collecting import collect
 from seads.studies.sweep import only_driver
 
 SETTINGS = ", ".join(
@@ -157,6 +158,24 @@ def test_success_is_of_the_last_common_checkpoint(undisturbed: tuple[Path, Any])
             json.loads(path.read_text())["env_steps"] for path in run.glob("eval/tasks-replan*")
         ]
         assert used in found
+
+
+def test_its_runs_are_lines_of_results(undisturbed: tuple[Path, Any]) -> None:
+    results = collect([undisturbed[0]])
+    lines = {one.run: one for one in results.runs}
+    assert len(lines) == 3
+    one, other = (lines[f"lightsout-cursor-2x2-default-seed{seed}"] for seed in (0, 1))
+    assert (one.group, one.budget, one.status, one.moves) == ("default", 2000, "finished", 4)
+    assert one.configuration == other.configuration
+    assert max(one.success_env_steps or 0, other.success_env_steps or 0) <= min(
+        one.coverage_env_steps or 0, other.coverage_env_steps or 0
+    )
+    assert one.success_by_depth.startswith("1=")
+    assert lines["lightsout-cursor-2x2-failing-seed0"].status == "failed"
+    covered = [p for p in results.points if p.run == one.run and p.measure == "coverage"]
+    assert covered[-1].env_steps == one.coverage_env_steps
+    assert covered[-1].value == one.coverage
+    assert {board.replan for board in results.boards} == {True, False}
 
 
 def test_what_is_finished_is_left_alone_and_starts_nothing(

@@ -51,7 +51,11 @@ def run(options: Options) -> dict[str, Any]:
     check_directories(runs, home)
     sweep = Sweep(runs, home.absolute())
     if options.dry_run:
-        return _listed(sweep, options.workers)
+        listed = _listed(sweep, options.workers)
+        for search in (search for search in study.searches if search.trials):
+            count = search.trials * len(search.seeds)
+            print(f"and {count} runs of search {search.name}: its trials are not known yet")
+        return listed
     with only_driver(home):
         runs += searches.begin(home)
         sweep.look()

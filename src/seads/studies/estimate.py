@@ -75,9 +75,12 @@ def _epoch(config: TrainConfig) -> tuple[int, float, float]:
     learned = settings.recent_episodes + settings.sampled_episodes
     scored = 2 * learned * skills * 2 * model_weights
     fitted = settings.model_steps * settings.model_batch * 6 * model_weights
-    updated = settings.sac_steps * settings.sac_batch * 2 * PASSES * (weights + skills * sizes[1])
     rows = settings.episodes_per_epoch
-    return rows, rows * EPISODE * spec.step_limit, scored + fitted + updated
+    steps = rows * EPISODE * spec.step_limit
+    by_steps = getattr(settings, "updates_per_step", 0.0) * steps
+    updates = max(settings.sac_steps, by_steps) * settings.sac_batch
+    updated = 2 * PASSES * (weights + skills * sizes[1]) * updates
+    return rows, steps, scored + fitted + updated
 
 
 @cache

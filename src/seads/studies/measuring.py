@@ -65,7 +65,8 @@ class Evaluation:
     def command(self, directory: Path) -> str:
         """The command line that measures the same."""
         usual = Measuring()
-        words = ["seads", "evaluate", str(directory), "--what", self.part, "--at", str(self.at)]
+        what = "skills" if self.part == "skill_maps" else self.part
+        words = ["seads", "evaluate", str(directory), "--what", what, "--at", str(self.at)]
         words += ["--checkpoints"] * self.along + ["--no-replan"] * (not self.replan)
         words += ["--depths", self.depths] if self.depths else []
         for option in ("starts", "episodes_per_depth", "split", "seed"):
@@ -92,6 +93,8 @@ def evaluations(run: StudyRun, at: int | None = None) -> list[Evaluation]:
         if wanted.coverage and not baseline:
             along = "coverage" in wanted.along
             found.append(Evaluation("coverage", along=along, replan=True, depths="", **shared))
+        if wanted.skills and not baseline:
+            found.append(Evaluation("skill_maps", along=False, replan=True, depths="", **shared))
         if algorithm == "vic" or is_own(run.config.env):  # no forward model, or no known boards
             continue
         ways = [way == "replan" for way in wanted.tasks]

@@ -29,6 +29,8 @@ class Evaluating:
     """Which of coverage and tasks are measured at every checkpoint too, for curves."""
     deep: str = ""
     """More solution depths, such as 1-15, solved with replanning."""
+    skills: bool = False
+    """Where each skill touches the board and how it gets there."""
     starts: int = 100
     """Start states from which every skill is run."""
     episodes_per_depth: int = 20

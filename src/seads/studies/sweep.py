@@ -39,11 +39,15 @@ class Sweep:
     standings: dict[str, Standing] = field(default_factory=dict)
 
     def look(self) -> None:
-        """Read how far every run that is not done has got."""
+        """Read how far the runs have got that are new or under way; the others stand still."""
         for run in self.runs:
-            known = self.standings.get(run.name)
-            if known is None or not known.done:
-                self.standings[run.name] = standing(run, self.home, self.siblings(run))
+            if run.name not in self.standings or run.name in self.running:
+                self.look_at(run)
+
+    def look_at(self, run: StudyRun) -> Standing:
+        """Read how far one run has got."""
+        self.standings[run.name] = standing(run, self.home, self.siblings(run))
+        return self.standings[run.name]
 
     def siblings(self, run: StudyRun) -> list[StudyRun]:
         """The runs that differ from one by their seed alone, itself too; failed ones left out."""
@@ -87,7 +91,7 @@ def run_sweep(sweep: Sweep, engine: Engine, show: Show, more: More) -> Sweep:
         while waiting or engine.running:
             while waiting and len(engine.running) < engine.workers and not asked:
                 run = waiting.popleft()
-                now = standing(run, sweep.home, sweep.siblings(run))
+                now = sweep.look_at(run)
                 if not now.done:
                     engine.submit(run.name, as_order(run, sweep.home, now.missing))
             if asked and not sweep.stopping:
@@ -99,8 +103,8 @@ def run_sweep(sweep: Sweep, engine: Engine, show: Show, more: More) -> Sweep:
                     sweep.failed[name] = outcome["why"]
                 elif outcome["status"] != STOPPED and not asked:
                     waiting.extend(_made_ready(sweep, name, engine.running, waiting))
-            sweep.running = engine.running
             sweep.look()
+            sweep.running = engine.running
             if not asked:
                 added = more(sweep, engine.workers - len(waiting) - len(engine.running))
                 waiting.extend(added)
@@ -116,9 +120,7 @@ def _made_ready(
     [ended] = [run for run in sweep.runs if run.name == name]
     busy = running | {run.name for run in waiting}
     return [
-        run
-        for run in sweep.siblings(ended)
-        if run.name not in busy and not standing(run, sweep.home, sweep.siblings(run)).done
+        run for run in sweep.siblings(ended) if run.name not in busy and not sweep.look_at(run).done
     ]
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from seads.errors import SeadsError
+from seads.files import write_text_aside
 from seads.show.report import style
 from seads.show.report.learning import mean_over_seeds
 from seads.show.report.paper import ENVIRONMENTS, LARGER_BOARDS
@@ -29,6 +30,11 @@ FRAMES = "lightsout3d-jaco"
 SKILLS = {"S.6": ENVIRONMENTS[0:2], "S.7": ENVIRONMENTS[2:4], "S.8": ENVIRONMENTS[4:6]}
 """Paths of the skills; where they touch is S.5."""
 
+SOLUTION_LENGTHS = dict(zip(ENVIRONMENTS, (15, 10), strict=False))
+"""About how many env steps the paper's agents need at depth 5 (S.2.1), where it says so."""
+SKILL_LENGTHS = dict(zip(ENVIRONMENTS, (3, 2, 11, 9, 12, 13), strict=True))
+"""The paper's medians (S.2.2)."""
+
 Draw = Callable[[Results, Kinds], "Figure | None"]
 
 
@@ -43,7 +49,7 @@ def write_figures(
         drawn = draw(results, kinds)
         if drawn is not None:
             found[number] = _saved(drawn, home, number)
-    for number, drawn in (*heat_maps(results), *skill_figures(sources)):
+    for number, drawn in (*heat_maps(results), *skill_figures(sources, home)):
         found[number] = _saved(drawn, home, number)
     try:
         found["S.12"] = [str(_frame(home))]
@@ -148,7 +154,7 @@ def _boxes(
             if own and group in ("paper", "default"):
                 found.setdefault(env, {})[f"{group}{how}"] = own
 
-    def panel(axes: Axes, _: str, lines: Mapping[str, list[Board]]) -> None:
+    def panel(axes: Axes, env: str, lines: Mapping[str, list[Board]]) -> None:
         for index, (name, boards) in enumerate(lines.items()):
             keys = sorted({board.depth for board in boards}) if by_depth else [0]
             data = [
@@ -166,6 +172,13 @@ def _boxes(
         axes.set_xticks(
             sorted({b.depth for boards in lines.values() for b in boards}) if by_depth else []
         )
+        if by_depth and env in SOLUTION_LENGTHS:
+            steps = SOLUTION_LENGTHS[env]
+            label = f"paper: about {steps} at depth 5"
+            axes.plot(5, steps, "*", color=style.PAPER_COLOUR, markersize=10, label=label)
+        elif not by_depth and env in SKILL_LENGTHS:
+            steps = SKILL_LENGTHS[env]
+            style.paper_line(axes, steps, f"paper: median {steps}")
         axes.set_xlabel("solution depth" if by_depth else "")
         axes.set_ylabel("env steps")
         style.legend_below(axes)
@@ -174,7 +187,9 @@ def _boxes(
 
 
 def large_depths(results: Results, kinds: Kinds) -> Figure | None:
-    """S.11: share of boards planned and solved, and planning time, by depth."""
+    """S.11: share of boards planned and solved, and time of all planning for a board, by depth."""
+    from matplotlib.ticker import FuncFormatter, MaxNLocator
+
     panels: dict[str, dict[str, tuple[np.ndarray, np.ndarray]]] = {}
     names = ("plans found", "boards solved", "planning time, s")
     for (env, group), runs in kinds.items():
@@ -197,8 +212,10 @@ def large_depths(results: Results, kinds: Kinds) -> Figure | None:
         for index, (label, found) in enumerate(lines.items()):
             style.draw_band(axes, index, label, *found)
         axes.set_xlabel("solution depth")
+        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
         if name == names[2]:
             axes.set_yscale("log")
+            axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
             for depth, seconds in ((5, 2.02), (9, 301.8)):  # paper S.3
                 axes.plot(depth, seconds, "*", color=style.PAPER_COLOUR, markersize=10)
             axes.plot(
@@ -224,20 +241,24 @@ def _at_depth(boards: Sequence[Board], name: str) -> float:
     )
 
 
-def skill_figures(sources: Sequence[Path]) -> Iterator[tuple[str, Figure]]:
-    """S.5 to S.8: where skills touch and how they get there, of the first run that has maps."""
+def skill_figures(sources: Sequence[Path], home: Path) -> Iterator[tuple[str, Figure]]:
+    """S.5 to S.8: where skills touch and how they get there, of the first run that has maps.
+
+    What they are drawn from is kept beside them, so that they can be drawn again.
+    """
     from seads.show.report.skills import draw_paths, draw_touches
     from seads.solving.boards import game_of
 
     done: set[str] = set()
-    files = [path for source in sources for path in sorted(source.glob("**/eval/skills-*.json"))]
-    for path in files:
-        found = json.loads(path.read_text())
+    for path in (path for source in sources for path in sorted(source.glob("**/skills-*.json"))):
+        text = path.read_text()
+        found = json.loads(text)
         env = found["env"]
         game = None if env in done else game_of(env)
         if game is None:
             continue
         done.add(env)
+        write_text_aside(home / f"skills-{env}.json", text)
         number = next((number for number, envs in SKILLS.items() if env in envs), "S.8")
         yield f"S.5-{env}", draw_touches(found["skill_maps"], game, env)
         paths = draw_paths(found["skill_maps"], game, env)
