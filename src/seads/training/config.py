@@ -10,6 +10,7 @@ from typing import Any, Generic, NotRequired, TypedDict, TypeVar
 
 from msgspec import Struct
 
+from seads.agent.card import check_env_options
 from seads.agent.settings import DEFAULT, AgentSettings
 from seads.errors import require
 from seads.files import write_text_aside
@@ -64,6 +65,7 @@ class TrainConfig(Generic[Settings]):
         ):
             require(self, getattr(self, name) >= least, name, f"{least} or more")
         require(self, self.seed < 2**32, "seed", "below 2**32")
+        check_env_options(self.env_options)
         require(self, self.coverage_starts <= 10_000, "coverage_starts", "up to 10000")
 
     def write(self, path: Path) -> None:
