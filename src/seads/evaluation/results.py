@@ -38,7 +38,9 @@ def write_result(source: str, name: str, result: dict[str, Any], command: str) -
 
 def checkpoint_agents(run: Path) -> list[Path]:
     """The agents kept along a run, in the order of their environment steps."""
-    return sorted(card.parent for card in run.glob("checkpoints/step_*/agent/card.json"))
+    cards = run.glob("checkpoints/step_*/agent/card.json")
+    found = (card.parent for card in cards)
+    return sorted(one for one in found if one.parent.name.removeprefix("step_").isdecimal())
 
 
 def agent_at(source: str, env_steps: int | None) -> Path:
