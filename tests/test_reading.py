@@ -67,8 +67,12 @@ CARDS: dict[str, tuple[tuple[str | int, ...], Any]] = {
     "an endless name": (("env",), "x" * 10_000),
     "options in a list": (("env_options",), []),
     "options of options": (("env_options",), {"physics": {"deep": 1}}),
+    "how one is made among the options": (("env_options",), {"num_envs": 5}),
+    "depths among the options": (("env_options",), {"depths": [1]}),
     "another word": (("moon",), "full"),
     "another word inside": (("architecture", "moon"), "full"),
+    "another game": (("env",), "tileswap-cursor"),
+    "a game that is none": (("env",), "chess-cursor"),
     "no architecture": (("architecture",), ...),
     "an architecture of nothing": (("architecture",), None),
     "no skills": (("architecture", "num_skills"), ...),
@@ -95,6 +99,12 @@ CARDS: dict[str, tuple[tuple[str | int, ...], Any]] = {
 }
 
 
+OWN_WORDS = {
+    "another algorithm": "unknown algorithm with skills 'magic'",
+    "a game that is none": "unknown environment 'chess-cursor'",
+}
+
+
 def refused(capsys: pytest.CaptureFixture[str], *words: str) -> str:
     """A command line ends with status 2 and one sentence, which is returned."""
     assert cli.main(list(words)) == 2
@@ -114,8 +124,8 @@ def test_a_broken_card(
     broken = RAW[name] if name in RAW else damaged(card, *CARDS[name])
     (tmp_path / "card.json").write_bytes(broken)
     said = refused(capsys, "plan", str(tmp_path), "--board", "#...")
-    if name == "another algorithm":
-        assert "unknown algorithm with skills 'magic'" in said
+    if name in OWN_WORDS:
+        assert OWN_WORDS[name] in said
     else:
         # the networks of wide layers are not built to find that the weights are others
         assert ("weights.safetensors" if name.startswith("wide") else "card.json") in said
@@ -196,6 +206,7 @@ PLACES: list[tuple[str, tuple[str | int, ...], Any]] = [
     ("config.json", ("changed",), "alpha"),
     ("config.json", ("coverage_starts",), 10**12),
     ("config.json", ("env_options",), {"a": {"b": {}}}),
+    ("config.json", ("env_options",), {"name": "x"}),
     ("meta.json", ("status",), 3),
     ("meta.json", ("status",), "dancing"),
     ("meta.json", ("env_steps",), "many"),

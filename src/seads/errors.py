@@ -45,8 +45,9 @@ def unknown(kind: str, given: str, allowed: Iterable[str]) -> SeadsError:
 
 def check_choice(kind: str, given: str, allowed: Iterable[str]) -> None:
     """A name is one of those allowed."""
-    if given not in allowed:
-        raise unknown(kind, given, allowed)
+    names = list(allowed)  # in which, unlike in a table, also a list can be looked for
+    if given not in names:
+        raise unknown(kind, given, names)
 
 
 def told(error: BaseException) -> str:

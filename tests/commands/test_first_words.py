@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import signal
 import subprocess
 import sys
 
@@ -46,6 +47,16 @@ def test_options_may_come_before_what_they_are_of(capsys: pytest.CaptureFixture[
         assert said(capsys, "train", *line.split()).startswith("lightsout-cursor, --algo seads")
     assert cli.main(["train", "lightsout-cursor", "--set", "alpha"]) == 2
     assert "'alpha' is not of the form NAME=VALUE" in capsys.readouterr().err
+
+
+def test_ctrl_c_is_heeded_in_a_shells_background_job() -> None:
+    """There it is set to do nothing, and a film or a replay went on for minutes."""
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        assert cli.main(["--version"]) == 0
+        assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 COMPLETE = """

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import textwrap
 from collections.abc import Callable
 from pathlib import Path
@@ -82,6 +83,16 @@ def test_a_plan_for_another_goal_and_another_cost(agent: str, ask: Ask) -> None:
     for skill in found["skills"]:
         board = GAME.play(board, np.array([skill]))
     assert not board.any()
+
+
+def test_evaluate_and_plan_name_moves_alike(agent: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["evaluate", agent, "--what", "coverage", "--starts", "2"]) == 0
+    evaluated = re.search(r"^ +6  (\D+\d+\D+\d+)  ", capsys.readouterr().out, re.MULTILINE)
+    assert cli.main(["plan", agent, "--operators"]) == 0
+    planned = re.search(r"^ +6  (\D+\d+\D+\d+)  ", capsys.readouterr().out, re.MULTILINE)
+    assert evaluated is not None
+    assert planned is not None
+    assert evaluated[1] == planned[1] == "press row 2, column 2"
 
 
 def test_the_goal_itself_needs_no_plan(agent: str, ask: Ask) -> None:
@@ -299,6 +310,8 @@ def test_an_environment_without_a_game_takes_bits(
     assert "found 3 bits; a state has 4" in refusal("plan", "agent", "--board", "111")
     assert "solution depths are not known" in refusal("solve", "agent", "--depth", "2")
     assert "boards and solution depths of" in refusal("evaluate", "agent", "--what", "tasks")
+    assert cli.main(["plan", "agent", "--operators"]) == 0
+    assert capsys.readouterr().out.splitlines()[0].split() == ["skill", "does", "agreement"]
     # what to run next is something that works there
     for arguments, following in (
         (["solve", *trusted, "--goal", "0000"], "seads plan agent --operators"),

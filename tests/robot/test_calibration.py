@@ -123,7 +123,7 @@ def moved(scale: tuple[float, float, float], by: tuple[float, float, float] = (0
     [
         ("", "truncated"),
         ("{", "truncated"),
-        ("\udcff", "malformed"),
+        ("\udcff", "not UTF-8"),
         ("[]", "expected object, got array"),
         ("3", "expected object, got int"),
         (changed(version=2), "version: invalid enum value 2"),

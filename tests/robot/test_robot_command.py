@@ -125,4 +125,4 @@ def test_an_unknown_firmware_is_refused(capsys: pytest.CaptureFixture[str], tmp_
         assert "only versions 3.x and 4.x are known" in capsys.readouterr().err
         file = wrong_calibration(tmp_path)
         assert main(["robot", "check", "--port", where.port, "--calibration", file]) == 2
-        assert "version None" in capsys.readouterr().err
+        assert "missing required field version" in capsys.readouterr().err

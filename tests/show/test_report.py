@@ -97,6 +97,16 @@ def test_seeds_are_grouped_by_settings(runs: list[Path], tmp_path: Path) -> None
     }
 
 
+def test_runs_with_another_budget_are_another_group(runs: list[Path], tmp_path: Path) -> None:
+    other = write_run(tmp_path / "longer", evaluated=False)
+    _change(other / "config.json", env_steps=5_000_000)
+    groups = group_runs([read_run(run) for run in [*runs[:2], other]])
+    assert {label: len(members) for (_, label), members in groups.items()} == {
+        "default, budget=100000": 2,
+        "default, budget=5000000": 1,
+    }
+
+
 def test_runs_with_other_settings_have_a_line_of_their_own(
     runs: list[Path], tmp_path: Path
 ) -> None:

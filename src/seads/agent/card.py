@@ -26,6 +26,12 @@ Shape = TypeVar("Shape")
 Networks = TypeVar("Networks")
 
 
+def check_env_options(options: dict[str, Any]) -> None:
+    """Raise for a name that is no option of an environment, but says how one is made."""
+    for name in sorted(options.keys() & {"name", "num_envs", "split", "depths", "mode"}):
+        raise SeadsError(f"{name!r} is no option of an environment, but decided by who makes one")
+
+
 class SkillFacts(Struct, forbid_unknown_fields=True):
     """What a run's own episodes say of a skill."""
 
@@ -63,6 +69,9 @@ class Card(Struct, Generic[Shape], forbid_unknown_fields=True):
     success_by_depth: dict[Name, Share] | UnsetType = UNSET
     success_without_replanning: Share | UnsetType | None = UNSET
     measured_by: list[Text] | UnsetType = UNSET
+
+    def __post_init__(self) -> None:
+        check_env_options(self.env_options)
 
     def facts(self) -> dict[str, Any]:
         """What it says besides what the agent is."""

@@ -15,10 +15,12 @@ from seads.errors import SeadsError
 _ROUNDING = 1e-5
 
 
-def check_count(name: str, count: int) -> None:
-    """There is one at least."""
-    if count < 1:
-        raise SeadsError(f"{name} is {count}; it must be at least 1")
+def check_count(name: str, count: int, most: int = 10**6) -> None:
+    """A whole number, of one at least."""
+    if not isinstance(count, int | np.integer) or isinstance(count, bool):
+        raise SeadsError(f"{name} is {count!r}; it must be a whole number")
+    if not 1 <= count <= most:
+        raise SeadsError(f"{name} is {count}; it must be at least 1, and at most {most}")
 
 
 def check_rows(rows: np.ndarray | None, num_envs: int) -> Int[np.ndarray, "picked"]:

@@ -65,7 +65,7 @@ class Jaco(Manipulator):
         super().__init__(num_envs, game)
         check_choice("observation", observation, ("scaled", "raw"))
         threads = min(2, cores()) if threads is None else threads
-        check_count("threads", threads)
+        check_count("threads", threads, most=256)
         with warnings.catch_warnings():
             # dm_control looks for a display when imported; nothing here needs one.
             warnings.simplefilter("ignore")

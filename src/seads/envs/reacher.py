@@ -80,7 +80,7 @@ class Reacher(Manipulator):
     ) -> None:
         super().__init__(num_envs, game)
         check_choice("observation", observation, ("scaled", "raw"))
-        check_count("threads", threads)
+        check_count("threads", threads, most=256)
         self.model = load_model()
         self._scaled = observation == "scaled"
         self.observation_size = 6 if self._scaled else 4

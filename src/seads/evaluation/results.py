@@ -5,14 +5,30 @@ from __future__ import annotations
 import datetime
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-from seads.agent.card import find, packaged
+from msgspec import Meta, Struct
+
+from seads.agent.card import CARD, CARD_IS, find, packaged
 from seads.errors import SeadsError
 from seads.files import write_text_aside
+from seads.reading import Count, read_json
 
 if TYPE_CHECKING:
     from seads.evaluation.measure import Measuring
+
+
+class _Schedule(Struct):
+    """What of a run's config.json says when agents are kept."""
+
+    checkpoint_every: Annotated[int, Meta(ge=1)]
+
+
+class _Saved(Struct):
+    """What of an agent's card says when it was kept."""
+
+    epoch: Count = 0
+
 
 PACKAGED_RESULTS = Path("runs")
 """Where results of agents that come with the package go, under their names."""
@@ -45,12 +61,13 @@ def checkpoint_agents(run: Path) -> list[Path]:
     An agent saved between two of the schedule, because the run was interrupted there, is left
     out: what is measured along a run does not depend on who stopped it when.
     """
-    found = sorted(card.parent for card in run.glob("checkpoints/step_*/agent/card.json"))
-    try:
-        every = int(json.loads((run / "config.json").read_text())["checkpoint_every"])
-    except (FileNotFoundError, KeyError, TypeError, ValueError):
+    cards = run.glob("checkpoints/step_*/agent/card.json")
+    found = (card.parent for card in cards)
+    found = sorted(one for one in found if one.parent.name.removeprefix("step_").isdecimal())
+    if not (run / "config.json").is_file():
         return found
-    epochs = [json.loads((one / "card.json").read_text()).get("epoch", 0) for one in found]
+    every = read_json(run / "config.json", _Schedule, "a run's configuration").checkpoint_every
+    epochs = [read_json(one / CARD, _Saved, CARD_IS).epoch for one in found]
     last = max(epochs, default=0)
     return [one for one, at in zip(found, epochs, strict=True) if at % every == 0 or at == last]
 

@@ -12,7 +12,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol, Self
 
+from msgspec import Struct
+
 from seads.errors import SeadsError
+from seads.reading import Name, as_kind
 
 
 class PenScreen(Protocol):
@@ -120,6 +123,14 @@ class WritingScreen:
         self._file.flush()
 
 
+class _TouchLine(Struct):
+    """A line of the file of touches."""
+
+    kind: Name
+    x: float
+    y: float
+
+
 class StreamScreen:
     """The touches that a twin in another process writes into a file, a line of JSON each.
 
@@ -130,6 +141,7 @@ class StreamScreen:
     def __init__(self, file: Path) -> None:
         if not file.exists():
             raise SeadsError(f"{file} does not exist; `seads robot twin --touches {file}` makes it")
+        self._file = file
         self._descriptor = os.open(file, os.O_RDONLY | os.O_NONBLOCK)
         os.lseek(self._descriptor, 0, os.SEEK_END)  # what was touched before is not ours
         self._rest = b""
@@ -141,11 +153,11 @@ class StreamScreen:
             self._rest += more
         *lines, self._rest = self._rest.split(b"\n")
         for line in lines:
-            told = json.loads(line)
-            if told["kind"] == "close":
+            told = as_kind(line, _TouchLine, f"{self._file} holds no touches")
+            if told.kind == "close":
                 self.visible = False
             else:
-                taken.append(Place(told["x"], told["y"], told["kind"]))
+                taken.append(Place(told.x, told.y, told.kind))
         return taken
 
     def close(self) -> None:

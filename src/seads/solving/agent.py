@@ -13,7 +13,7 @@ from jaxtyping import Bool
 from msgspec import Struct
 from numpy.typing import ArrayLike
 
-from seads.agent.card import check_fits, find, read_card, read_weights, write_agent
+from seads.agent.card import CARD, check_fits, find, read_card, read_weights, write_agent
 from seads.agent.model_kinds import make_model
 from seads.agent.networks import SkillPolicy, make_policy
 from seads.agent.skill_model import Discriminator, ForwardModel
@@ -183,6 +183,12 @@ def load(source: str | Path, *, allow: str | None = None) -> Agent:
     directory = find(source)
     card = read_card(directory, Architecture, ALGORITHMS, refuse)
     shape = card.architecture
+    game = game_of(card.env)
+    if game is not None and game.num_bits != shape.num_bits:
+        raise SeadsError(
+            f"{directory / CARD} contradicts itself: boards of {card.env!r} have {game.num_bits} "
+            f"bits, its networks are made for {shape.num_bits}"
+        )
 
     def fresh() -> tuple[SkillPolicy, ForwardModel | Discriminator]:
         key = jax.random.key(0)

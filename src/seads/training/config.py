@@ -12,6 +12,7 @@ from typing import Any, Generic, NotRequired, TypedDict, TypeVar
 
 from msgspec import Struct
 
+from seads.agent.card import check_env_options
 from seads.errors import SeadsError, require
 from seads.files import write_text_aside
 from seads.reading import Count, Name, Options, as_kind, read_bytes
@@ -74,6 +75,7 @@ class TrainConfig(Generic[Settings]):
         require(self, self.seed < 2**32, "seed", "below 2**32")
         ascending = all(a < b for a, b in itertools.pairwise(self.budgets))
         require(self, ascending, "earlier_budgets", "ascending, and below env_steps")
+        check_env_options(self.env_options)
         require(self, self.coverage_starts <= 10_000, "coverage_starts", "up to 10000")
 
     def write(self, path: Path) -> None:
