@@ -62,8 +62,8 @@ def checkpoint_agents(run: Path) -> list[Path]:
     out: what is measured along a run does not depend on who stopped it when.
     """
     cards = run.glob("checkpoints/step_*/agent/card.json")
-    found = (card.parent for card in cards)
-    found = sorted(one for one in found if one.parent.name.removeprefix("step_").isdecimal())
+    agents = (card.parent for card in cards)
+    found = sorted(one for one in agents if one.parent.name.removeprefix("step_").isdecimal())
     if not (run / "config.json").is_file():
         return found
     every = read_json(run / "config.json", _Schedule, "a run's configuration").checkpoint_every
