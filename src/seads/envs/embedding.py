@@ -73,6 +73,7 @@ class EmbeddedEnv:
             num_bits=game.num_bits,
             step_limit=manipulator.step_limit,
             num_moves=game.num_moves,
+            continuing=manipulator.continuing,
         )
         self._low = np.tile(manipulator.action_low, (num_envs, 1))
         self._high = np.tile(manipulator.action_high, (num_envs, 1))
@@ -132,6 +133,7 @@ class EmbeddedEnv:
         if self.mode == "task":
             self._limit[rows] = self.spec.step_limit * starts.depths
         self._started[rows] = True
+        self.manipulator.show(rows, starts.boards)
         self.manipulator.reset(rows, starts.uniforms)
         return self._begin(rows)
 
@@ -142,6 +144,24 @@ class EmbeddedEnv:
         if not self._started[rows].all():
             raise ValueError(f"row {rows[~self._started[rows]][0]} has no episode; reset it first")
         self._after_move(rows[self._terminated[rows]])
+        self._boards[rows] = self.manipulator.look(rows, self._boards[rows])
+        return self._begin(rows)
+
+    def standing(self) -> dict[str, np.ndarray]:
+        """How everything stands between two skills; `stand` goes on from there, in skill mode."""
+        kept = dict(boards=self._boards, seeds=self._seeds, moves_made=self._moves_made)
+        kept = {name: values.copy() for name, values in kept.items()}
+        return kept | {f"body_{k}": value for k, value in self.manipulator.standing().items()}
+
+    def stand(self, standing: dict[str, np.ndarray]) -> Float32[np.ndarray, "rows obs"]:
+        """Bring boards and bodies to where they stood, and start a skill in every row."""
+        rows = np.arange(self.num_envs)
+        for name in ("boards", "seeds", "moves_made"):
+            getattr(self, f"_{name}")[:] = standing[name]
+        self._started[:] = True
+        body = {k.removeprefix("body_"): v for k, v in standing.items() if k.startswith("body_")}
+        self.manipulator.show(rows, self._boards)
+        self.manipulator.stand(body)
         return self._begin(rows)
 
     def put_boards(
@@ -154,6 +174,7 @@ class EmbeddedEnv:
         rows = check_rows(rows, self.num_envs)
         boards = self.game.from_bits(check_symbols(symbols, rows, self.spec.num_bits))
         self._boards[rows] = boards
+        self.manipulator.show(rows, boards)
         self._seen_symbol[rows] = self.game.to_bits(boards)
         return self._observation.copy()
 
@@ -162,10 +183,9 @@ class EmbeddedEnv:
         at = rows if len(rows) < self.num_envs else slice(None)  # which is faster
         touch = self.manipulator.step(at, actions)
         boards = self._boards[at]
-        move = self.game.move_at(touch, boards)
-        changed = move != NO_MOVE
-        if np.count_nonzero(changed):
-            played = self.game.play(boards, move)
+        move, played = self.manipulator.play(at, boards, touch)
+        changed = np.zeros(len(rows), bool)
+        if played is not boards:
             changed = (played != boards).any(axis=1)
             self._boards[at] = played
         self._clock[at] += 1

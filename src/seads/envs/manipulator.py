@@ -9,8 +9,10 @@ from typing import Any, NamedTuple, Protocol, runtime_checkable
 import numpy as np
 from jaxtyping import Float, Float32, Int, UInt8
 
+from seads.games.board_types import NO_MOVE
 from seads.games.game import Game
 
+Boards = UInt8[np.ndarray, "picked fields"]
 Rows = Int[np.ndarray, "picked"] | slice
 """Which rows: their numbers, or `slice(None)` for all."""
 Point = tuple[float, float]
@@ -76,6 +78,9 @@ class Manipulator(ABC):
     action_high: tuple[float, ...]
     step_limit: int
 
+    continuing: bool = False
+    """Whether a run collects without resets: board and pose stay as the last skill left them."""
+
     board_share: float = 0.92
     """How much of a picture's shorter side the board takes; an arm needs room around it."""
     steps_per_second: float = 4.0
@@ -115,6 +120,34 @@ class Manipulator(ABC):
         self, rows: Int[np.ndarray, "picked"], uniforms: Float[np.ndarray, "picked n"]
     ) -> None:
         """What a game move does to the bodies that made it: nothing, or a reset (Jaco)."""
+        return
+
+    def play(
+        self, rows: Rows, boards: Boards, touch: Float[np.ndarray, "picked 2"]
+    ) -> tuple[Int[np.ndarray, "picked"], Boards]:
+        """The moves that the touches of the last step made, and the boards after them.
+
+        By default the game's rules at each touched point; a screen that keeps a board of its own
+        says what it shows.
+        """
+        moves = self.game.move_at(touch, boards)
+        made = np.count_nonzero(moves != NO_MOVE)
+        return moves, self.game.play(boards, moves) if made else boards
+
+    def show(self, rows: Int[np.ndarray, "picked"], boards: Boards) -> None:
+        """Boards were set from outside; a screen that keeps a board of its own is told."""
+        return
+
+    def look(self, rows: Int[np.ndarray, "picked"], boards: Boards) -> Boards:
+        """The boards as they are when a skill begins: those given, or what a screen shows."""
+        return boards
+
+    def standing(self) -> dict[str, np.ndarray]:
+        """Of a `continuing` one: all that the next skill depends on, arrays of a row each."""
+        return {}
+
+    def stand(self, standing: dict[str, np.ndarray]) -> None:
+        """Go on from there."""
         return
 
     def contact(self, row: int) -> Float[np.ndarray, "2"] | None:

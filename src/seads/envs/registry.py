@@ -30,6 +30,10 @@ _ARM_BASELINES = {
     "sac": dict(env_steps=1_000_000, log_every=1_250, checkpoint_every=12_500),
     "hac": dict(env_steps=1_000_000, log_every=5, checkpoint_every=50),
 }
+_OF_MACHINE = ("port", "calibration", "host", "board_port", "pace", "acceleration")
+# An epoch is four skills (paper S.12). A real arm takes hours: save every few minutes of them.
+_PUSH_SCHEDULE = dict(env_steps=4_990, checkpoint_every=25, coverage_every=500)
+_PEN_SCHEDULE = dict(env_steps=164_900, checkpoint_every=100, coverage_every=10_000)
 
 
 @dataclass(frozen=True)
@@ -59,6 +63,10 @@ class ManipulatorRow:
     """The options with which it is the paper's own."""
     tuned: dict[str, Any] = field(default_factory=dict)
     """Settings that the default preset adds for it."""
+    continuing: bool = False
+    """Whether a run collects in one row that is never reset."""
+    of_machine: tuple[str, ...] = ()
+    """Options that say where it runs and not what it is: an agent does not keep them."""
 
     def load(self) -> Callable[..., Manipulator]:
         """Its class, imported."""
@@ -125,6 +133,28 @@ MANIPULATORS: dict[str, ManipulatorRow] = {
         schedule=_ARM_SCHEDULE,
         baseline_schedule=_ARM_BASELINES,
         paper_options={"observation": "raw", "physics": "reference"},
+    ),
+    "robot-absolute": ManipulatorRow(
+        "seads.robot.environment:AbsolutePushes",
+        observation_size=2,
+        action_size=2,
+        step_limit=3,
+        schedule=_PUSH_SCHEDULE,
+        paper_options={"observation": "raw"},
+        tuned=dict(episodes_per_epoch=4),
+        continuing=True,
+        of_machine=_OF_MACHINE,
+    ),
+    "robot": ManipulatorRow(
+        "seads.robot.environment:Displacements",
+        observation_size=2,
+        action_size=3,
+        step_limit=10,
+        schedule=_PEN_SCHEDULE,
+        paper_options={"observation": "raw"},
+        tuned=dict(episodes_per_epoch=4),
+        continuing=True,
+        of_machine=_OF_MACHINE,
     ),
 }
 """Every manipulator by name."""
@@ -237,6 +267,17 @@ def make_env(
         check_options(name, make_manipulator, options, ("num_envs", "game", *fixed))
         manipulator = make_manipulator(num_envs, game, **fixed, **options)
     return EmbeddedEnv(game, manipulator, name, num_envs, depths or entry.depths, split, mode)
+
+
+def lasting_options(name: str, options: dict[str, Any]) -> dict[str, Any]:
+    """Options without those that say where an environment runs, such as an arm's serial line."""
+    left_out = () if is_own(name) else lookup(name).manipulator_row.of_machine
+    return {key: value for key, value in options.items() if key not in left_out}
+
+
+def is_continuing(name: str) -> bool:
+    """Whether a run in this environment collects in one row that is never reset."""
+    return not is_own(name) and lookup(name).manipulator_row.continuing
 
 
 def is_own(name: str) -> bool:

@@ -119,6 +119,10 @@ class TooManyMisses(RobotFault):
     """Pushes in a row that the screen did not see."""
 
 
+class NoScreen(RobotFault):
+    """The page was closed, or the screen locked, for too long."""
+
+
 def named(name: str, message: str) -> RobotFault:
     """The fault of a class, by its name; any other name gives the plain `RobotFault`."""
     kinds = [RobotFault]

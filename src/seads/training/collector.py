@@ -1,7 +1,9 @@
-"""Collecting skill episodes: a pure function of the policy, the seed and the epoch."""
+"""Collecting skill episodes: a pure function of the policy, the seed, the epoch, and of how an
+environment stands that is never reset."""
 
 from __future__ import annotations
 
+import jax
 import numpy as np
 from jaxtyping import Float32
 
@@ -9,8 +11,11 @@ from seads.agent.buffer import Episodes
 from seads.agent.networks import SkillPolicy
 from seads.agent.rollout import run_skills
 from seads.agent.settings import AgentSettings
-from seads.envs.interface import BatchedEnv
+from seads.envs.interface import BatchedEnv, EnvSpec
 from seads.streams import Purpose, row_seeds
+
+Standing = dict[str, np.ndarray]
+"""How an environment stands that goes on without resets; empty for all others."""
 
 
 def collect(
@@ -20,18 +25,54 @@ def collect(
     num_skills: int,
     seed: int,
     epoch: int,
+    going_on: bool = False,
 ) -> Episodes:
-    """An epoch's episodes: fresh starts, uniform skills, the policy's noise and more for some."""
+    """An epoch's episodes: uniform skills, the policy's noise and more for some.
+
+    Each from a fresh start; but where the environment goes on without resets, a row's episodes
+    come one after the other from where it stands, or from a first start unless `going_on`.
+    """
     rows, limit, size = env.num_envs, env.spec.step_limit, env.spec.action_size
-    skills = np.random.default_rng([seed, epoch, Purpose.SKILLS]).integers(num_skills, size=rows)
+    count = settings.episodes_per_epoch if env.spec.continuing else rows
+    skills = np.random.default_rng([seed, epoch, Purpose.SKILLS]).integers(num_skills, size=count)
     rng = np.random.default_rng([seed, epoch, Purpose.NOISE])
-    noise = rng.standard_normal((limit, rows, size), np.float32)
+    noise = rng.standard_normal((limit, count, size), np.float32)
     disturbance = correlated_noise(
-        rng, (limit, rows, size), settings.noise_scale, settings.noise_correlation
+        rng, (limit, count, size), settings.noise_scale, settings.noise_correlation
     )
-    disturbance *= (rng.random(rows) < settings.noisy_episodes)[None, :, None]
-    observations = env.reset(row_seeds(seed, rows, Purpose.STARTS, epoch))
-    return run_skills(env, policy, observations, skills, num_skills, noise, disturbance)
+    disturbance *= (rng.random(count) < settings.noisy_episodes)[None, :, None]
+    parts = []
+    for first in range(0, count, rows):
+        part = slice(first, first + rows)
+        if env.spec.continuing and (going_on or first):
+            observations = env.resume()
+        else:
+            observations = env.reset(row_seeds(seed, rows, Purpose.STARTS, epoch))
+        ran = run_skills(
+            env,
+            policy,
+            observations,
+            skills[part],
+            num_skills,
+            noise[:, part],
+            disturbance[:, part],
+        )
+        parts.append(ran)
+    return parts[0] if len(parts) == 1 else jax.tree.map(lambda *all: np.concatenate(all), *parts)
+
+
+def no_episodes(spec: EnvSpec) -> Episodes:
+    """None, in arrays of the right shapes."""
+    limit, bits, count = spec.step_limit, spec.num_bits, np.zeros(0, np.int64)
+    return Episodes(
+        np.zeros((0, limit + 1, spec.observation_size), np.float32),
+        np.zeros((0, limit, spec.action_size), np.float32),
+        count,
+        count,
+        np.zeros((0, bits), bool),
+        np.zeros((0, bits), bool),
+        count,
+    )
 
 
 def correlated_noise(

@@ -13,7 +13,7 @@ from seads.agent.settings import preset as skill_preset
 from seads.baselines.settings import KINDS
 from seads.baselines.settings import preset as baseline_preset
 from seads.envs import make_env
-from seads.envs.registry import ENVIRONMENTS, is_own, lookup
+from seads.envs.registry import ENVIRONMENTS, is_own, lasting_options, lookup
 from seads.errors import SeadsError, unknown
 from seads.training.algorithms import ALGORITHMS
 from seads.training.config import TrainConfig
@@ -50,7 +50,7 @@ def configure(
         schedule = {"coverage_every": 0}
         schedule |= row.manipulator_row.baseline_schedule.get(algo, {}) if row else {}
     else:
-        with closing(make_env(env, 1, **options)) as one:
+        with closing(make_env(env, 1, **lasting_options(env, options))) as one:
             num_moves = one.spec.num_moves
         chosen = skill_preset(name, row, num_moves)
         schedule |= row.manipulator_row.schedule if row else {}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import jax
@@ -17,11 +17,12 @@ from seads.agent.settings import AgentSettings
 from seads.agent.skill_costs import skill_statistics
 from seads.envs import make_env
 from seads.envs.interface import BatchedEnv
+from seads.envs.registry import is_continuing, lasting_options
 from seads.errors import SeadsError
 from seads.evaluation.coverage import run_all_skills
 from seads.solving.agent import Agent, Architecture
 from seads.streams import Purpose
-from seads.training.collector import collect
+from seads.training.collector import Standing, collect, no_episodes
 from seads.training.config import TrainConfig
 
 
@@ -38,6 +39,8 @@ class Progress:
     env_steps: int = 0
     next_coverage: int = 0
     """Environment steps at which the coverage is measured again."""
+    standing: Standing = field(default_factory=dict)
+    """Where collection goes on, if the environment is never reset."""
 
 
 class Trainer:
@@ -45,9 +48,9 @@ class Trainer:
 
     def __init__(self, config: TrainConfig[AgentSettings]):
         self.config, settings = config, config.settings
-        self.env = make_env(
-            config.env, settings.episodes_per_epoch, split="train", **config.env_options
-        )
+        # an environment that is never reset has one row, as a real one has
+        rows = 1 if is_continuing(config.env) else settings.episodes_per_epoch
+        self.env = make_env(config.env, rows, split="train", **config.env_options)
         spec = self.env.spec
         num_skills = settings.num_skills or spec.num_moves
         if num_skills is None or num_skills < 2:
@@ -62,13 +65,21 @@ class Trainer:
         )
         self._coverage_env: BatchedEnv | None = None
         self._collector = ThreadPoolExecutor(1, "collector")
+        self._stands_at: Standing | None = None
+        """The progress' own dictionary while the environment stands as it says."""
 
     def begin(self) -> Progress:
         """The state before the first epoch."""
+        blank = self.blank()
+        pending, standing = self._collect(blank.learner, 0, None)
+        return dataclasses.replace(blank, pending=pending, standing=standing)
+
+    def blank(self) -> Progress:
+        """The same with nothing collected, to be filled: the environment is left alone."""
         config, settings = self.config, self.config.settings
         volume = action_log_volume(self.env.spec) if settings.entropy_in_action_units else 0.0
         learner = initial_state(self.shapes, settings, config.seed, volume)
-        pending = self._collect(learner, 0)
+        pending = no_episodes(self.env.spec)
         buffer = EpisodeBuffer(
             pending,
             settings.buffer_episodes,
@@ -76,13 +87,14 @@ class Trainer:
             self.num_skills + 1,
             settings.balanced_buffer,
         )
-        return Progress(learner, buffer, pending, next_coverage=config.coverage_every)
+        coverage = config.coverage_every
+        return Progress(learner, buffer, pending, 0, 0, coverage, self._standing())
 
     def epoch(self, progress: Progress) -> tuple[Progress, dict[str, float]]:
         """One epoch; the episodes for the next one are collected while this one learns."""
         config, settings = self.config, self.config.settings
         epoch = progress.epoch + 1
-        upcoming = self._collector.submit(self._collect, progress.learner, epoch)
+        upcoming = self._collector.submit(self._collect, progress.learner, epoch, progress.standing)
         progress.buffer.add(progress.pending)
         env_steps = progress.env_steps + int(progress.pending.lengths.sum())
         learner = progress.learner
@@ -92,8 +104,14 @@ class Trainer:
             key = epoch_key(config.seed, Purpose.UPDATES, epoch)
             rate = config.learning_rate(env_steps)
             learner, metrics = learn(learner, progress.buffer, settings, rng, key, rate)
+        pending, standing = upcoming.result()
         progress = dataclasses.replace(
-            progress, learner=learner, pending=upcoming.result(), epoch=epoch, env_steps=env_steps
+            progress,
+            learner=learner,
+            pending=pending,
+            standing=standing,
+            epoch=epoch,
+            env_steps=env_steps,
         )
         knows_moves = self.env.spec.num_moves is not None
         if knows_moves and config.coverage_every and env_steps >= progress.next_coverage:
@@ -108,7 +126,7 @@ class Trainer:
                 self.config.env,
                 self.num_skills * min(self.config.coverage_starts, max(1, 256 // self.num_skills)),
                 split="train",
-                **self.config.env_options,
+                **lasting_options(self.config.env, self.config.env_options),
             )
         runs = run_all_skills(
             self._coverage_env,
@@ -135,7 +153,8 @@ class Trainer:
         if len(progress.buffer):
             newest = progress.buffer.stored.pick(progress.buffer.newest())
             card = {**card, "skills": skill_statistics(model, newest)}
-        return Agent(self.config.env, self.config.env_options, architecture, policy, model, card)
+        options = lasting_options(self.config.env, self.config.env_options)
+        return Agent(self.config.env, options, architecture, policy, model, card)
 
     def close(self) -> None:
         """End the collector and the environments."""
@@ -144,7 +163,18 @@ class Trainer:
         if self._coverage_env is not None:
             self._coverage_env.close()
 
-    def _collect(self, learner: LearnerState, epoch: int) -> Episodes:
+    def _collect(
+        self, learner: LearnerState, epoch: int, standing: Standing | None
+    ) -> tuple[Episodes, Standing]:
+        """An epoch's episodes, and how the environment stands after them."""
         settings, seed = self.config.settings, self.config.seed
         policy = learner.average[0] if settings.act_with_average else learner.sac.policy
-        return collect(self.env, policy, settings, self.num_skills, seed, epoch)
+        if standing and standing is not self._stands_at:
+            self.env.stand(standing)  # type: ignore[attr-defined]
+        going_on = standing is not None
+        episodes = collect(self.env, policy, settings, self.num_skills, seed, epoch, going_on)
+        self._stands_at = self._standing()
+        return episodes, self._stands_at
+
+    def _standing(self) -> Standing:
+        return self.env.standing() if self.env.spec.continuing else {}  # type: ignore[attr-defined]

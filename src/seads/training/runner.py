@@ -62,7 +62,7 @@ def go_on(out: Path, report: Report = quiet, wandb: bool = False) -> str:
     """Continue a run from its newest good checkpoint, bit for bit as if it had never stopped."""
     config, settings = check_run(out), fingerprint(out)
     with closing(make_trainer(config)) as trainer, full_disk_in_words(out):
-        progress = trainer.begin()
+        progress = trainer.blank()
 
         def take(arrays: dict[str, np.ndarray], facts: dict[str, Any]) -> AnyProgress:
             if facts.get("config", settings) != settings:
@@ -76,6 +76,8 @@ def go_on(out: Path, report: Report = quiet, wandb: bool = False) -> str:
                 report("warning", {"message": f"{complaint}; using the one before"})
             # the run may have been killed between the checkpoint and its agent
             save_agents(config, trainer, progress, out, step)
+        else:
+            progress = trainer.begin()
         return _run(config, trainer, progress, out, report, wandb)
 
 
