@@ -10,6 +10,10 @@ class SeadsError(ValueError):
     """Something the user gave cannot be used; the message names it and what is allowed."""
 
 
+class WorldFault(SeadsError):
+    """Something outside failed, such as an arm's line; all that was done before it is good."""
+
+
 def require(settings: object, condition: bool, name: str, allowed: str) -> None:
     """Raise, naming the setting's value and what is allowed, unless the condition holds."""
     if not condition:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import tyro
 
 from seads.commands.progress import working
+from seads.commands.real_arm import env_options
 from seads.errors import SeadsError
 
 if TYPE_CHECKING:
@@ -55,6 +56,12 @@ class Options:
     """Limit on the memory of a search (the paper's machines had 16 GB)."""
     seed: int = 0
     """Seed of the start states and boards."""
+    port: str | None = None
+    """Serial line of a real arm, or of its twin (see `seads robot`); by default it is simulated."""
+    calibration: Path | None = None
+    """Where the tablet lies under that arm: a file of `seads robot calibrate`."""
+    env_set: Annotated[tuple[str, ...], tyro.conf.arg(metavar="NAME=VALUE ...")] = ()
+    """Options of the environment, such as pace=50 for a twin."""
     json: bool = False
     """Print one JSON object."""
 
@@ -84,8 +91,13 @@ def run(options: Options) -> dict[str, Any]:
         options.seed,
         solving,
     )
+    where = env_options(options.env_set, options.port, options.calibration)
     agent = open_agent(agent_at(options.run, options.at))
     baseline = isinstance(agent, BaselineAgent)
+    if not isinstance(agent, BaselineAgent):
+        agent = agent.with_options(where)
+    elif where:
+        raise SeadsError(f"{options.run} is a baseline; leave out {', '.join(where)}")
     if baseline:
         _refuse_for_baseline(options)
     facts = facts_of(agent)

@@ -65,6 +65,8 @@ class ManipulatorRow:
     """Settings that the default preset adds for it."""
     continuing: bool = False
     """Whether a run collects in one row that is never reset."""
+    real_with: str | None = None
+    """The option with which it is a real one, of one row."""
     of_machine: tuple[str, ...] = ()
     """Options that say where it runs and not what it is: an agent does not keep them."""
 
@@ -143,6 +145,7 @@ MANIPULATORS: dict[str, ManipulatorRow] = {
         paper_options={"observation": "raw"},
         tuned=dict(episodes_per_epoch=4),
         continuing=True,
+        real_with="port",
         of_machine=_OF_MACHINE,
     ),
     "robot": ManipulatorRow(
@@ -154,6 +157,7 @@ MANIPULATORS: dict[str, ManipulatorRow] = {
         paper_options={"observation": "raw"},
         tuned=dict(episodes_per_epoch=4),
         continuing=True,
+        real_with="port",
         of_machine=_OF_MACHINE,
     ),
 }
@@ -273,6 +277,12 @@ def lasting_options(name: str, options: dict[str, Any]) -> dict[str, Any]:
     """Options without those that say where an environment runs, such as an arm's serial line."""
     left_out = () if is_own(name) else lookup(name).manipulator_row.of_machine
     return {key: value for key, value in options.items() if key not in left_out}
+
+
+def most_rows(name: str, options: dict[str, Any], wanted: int) -> int:
+    """As many rows as wanted, or the one that there is with these options: a real arm."""
+    real = None if is_own(name) else lookup(name).manipulator_row.real_with
+    return 1 if real is not None and options.get(real) is not None else wanted
 
 
 def is_continuing(name: str) -> bool:

@@ -14,6 +14,7 @@ from seads.agent.networks import SkillPolicy
 from seads.agent.rollout import run_skills
 from seads.agent.skill_model import ForwardModel
 from seads.envs.interface import BatchedEnv
+from seads.envs.registry import most_rows
 from seads.errors import SeadsError
 from seads.games.game import NO_MOVE, Split
 from seads.solving.agent import Agent
@@ -160,6 +161,7 @@ def env_for_skills(agent: Agent, starts: int, split: Split) -> Iterator[BatchedE
     if starts < 1:
         raise SeadsError(f"starts={starts}; allowed: 1 or more")
     rows = agent.num_skills * min(starts, max(1, ROWS // agent.num_skills))
+    rows = most_rows(agent.env, agent.env_options, rows)
     with closing(agent.make_env(rows, split=split)) as env:
         yield env
 
@@ -172,26 +174,22 @@ def run_all_skills(
     seed: int,
     purpose: Purpose = Purpose.COVERAGE_STARTS,
 ) -> SkillRuns:
-    """Every skill from every start, deterministically.
-
-    The rows of the batch are filled with as many starts as fit, so `env.num_envs` must be a
-    multiple of the number of skills.
-    """
-    per_round = env.num_envs // num_skills
-    seeds = row_seeds(seed, starts, purpose)
-    skills = np.tile(np.arange(num_skills), per_round)
+    """Every skill from every start, deterministically, as many at once as there are rows."""
+    seeds = np.repeat(row_seeds(seed, starts, purpose), num_skills)
+    skills = np.tile(np.arange(num_skills), starts)
     parts: dict[str, list[np.ndarray]] = {k: [] for k in ("moves", "lengths", "before", "after")}
-    for first in range(0, starts, per_round):
-        # the last round may have fewer starts than rows: repeat some and drop them again
-        picked = np.resize(seeds[first : first + per_round], per_round)
-        observations = env.reset(np.repeat(picked, num_skills))
-        episodes = run_skills(env, policy, observations, skills, num_skills)
-        count = min(per_round, starts - first)
+    for first in range(0, len(seeds), env.num_envs):
+        # the last round may have fewer than the rows: repeat some and drop them again
+        some = np.arange(first, min(first + env.num_envs, len(seeds)))
+        picked = np.resize(some, env.num_envs)
+        observations = env.reset(seeds[picked])
+        episodes = run_skills(env, policy, observations, skills[picked], num_skills)
         for name, values in parts.items():
-            array = getattr(episodes, name)
-            shape = (per_round, num_skills, *array.shape[1:])
-            values.append(array.reshape(shape)[:count])
-    runs = {name: np.concatenate(values) for name, values in parts.items()}
+            values.append(getattr(episodes, name)[: len(some)])
+    runs = {
+        name: np.concatenate(values).reshape(starts, num_skills, *values[0].shape[1:])
+        for name, values in parts.items()
+    }
     runs["moves"] = name_effects(runs["moves"], runs["before"] ^ runs["after"])
     return SkillRuns(**runs)
 

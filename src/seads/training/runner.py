@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from seads.agent.arrays import from_arrays, to_arrays
-from seads.errors import SeadsError
+from seads.errors import SeadsError, WorldFault
 from seads.training.algorithms import AnyProgress, AnyTrainer, make_trainer
 from seads.training.checkpoint import disk_full, newest_checkpoint, write_checkpoint
 from seads.training.config import TrainConfig, read_config
@@ -116,6 +116,11 @@ def _run(
                     save(config, trainer, progress, out)
                     write_meta(out, config, progress, status, seconds)
                     report("checkpoint", counters)
+        except WorldFault as fault:
+            # what was learned so far is good, and the world may be mended
+            save(config, trainer, progress, out)
+            write_meta(out, config, progress, "stopped", time.monotonic() - started)
+            raise type(fault)(f"{fault}; continue with: seads train --resume {out}") from fault
         except BaseException:
             with suppress(OSError):  # the failure itself is what the user must hear of
                 write_meta(out, config, progress, "failed", time.monotonic() - started)

@@ -19,7 +19,7 @@ from seads.errors import SeadsError
 from seads.show.play.page import Page, between
 from seads.show.play.scene import PlayScene
 from seads.show.play.session import PlaySession, Status
-from seads.solving.agent import load
+from seads.solving.agent import Agent, load
 
 PORTS_TRIED = 100
 REPLAY_FRAMES = 3
@@ -66,8 +66,14 @@ class PlayServer:
         port: int = 8080,
         planner: str = "auto",
         seed: int = 0,
+        env_options: dict[str, Any] | None = None,
     ) -> None:
-        self._get_agent = lru_cache(maxsize=4)(load)
+        """`env_options` are of the run's environment, such as a real arm's line."""
+
+        def get(name: str) -> Agent:
+            return load(name).with_options((env_options or {}) if name == run else {})
+
+        self._get_agent = lru_cache(maxsize=4)(get)
         # What is wrong with the run, the planner or the agent is said before anything is served.
         PlaySession(self._get_agent(run), seed, planner).close()
         self.host, self.port = host, free_port(host, port)
@@ -137,11 +143,12 @@ def export_replay(
     depth: int | None = None,
     planner: str = "auto",
     seed: int = 0,
+    env_options: dict[str, Any] | None = None,
 ) -> Status:
     """Solve one board and write it as a page that plays it back, without Python or a network."""
     if out.suffix not in (".html", ".htm"):
         raise SeadsError(f"{out} is no page; its name must end in .html")
-    session = PlaySession(load(run), seed, planner)
+    session = PlaySession(load(run).with_options(env_options or {}), seed, planner)
     try:
         if board is not None:
             session.set_board(board)
