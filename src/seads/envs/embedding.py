@@ -21,6 +21,9 @@ GivenBoards = tuple[UInt8[np.ndarray, "picked fields"], Int[np.ndarray, "picked"
 """Start boards that a caller sets, and their solution depths; -1 where they are not needed."""
 
 
+_STANDING = ("boards", "seeds", "moves_made", "terminated")
+
+
 class Starts(NamedTuple):
     """How episodes start, a row each."""
 
@@ -148,21 +151,18 @@ class EmbeddedEnv:
         return self._begin(rows)
 
     def standing(self) -> dict[str, np.ndarray]:
-        """How everything stands between two skills; `stand` goes on from there, in skill mode."""
-        kept = dict(boards=self._boards, seeds=self._seeds, moves_made=self._moves_made)
-        kept = {name: values.copy() for name, values in kept.items()}
+        """How everything stands between two skills; `stand` brings it back, `resume` goes on."""
+        kept = {name: getattr(self, f"_{name}").copy() for name in _STANDING}
         return kept | {f"body_{k}": value for k, value in self.manipulator.standing().items()}
 
-    def stand(self, standing: dict[str, np.ndarray]) -> Float32[np.ndarray, "rows obs"]:
-        """Bring boards and bodies to where they stood, and start a skill in every row."""
-        rows = np.arange(self.num_envs)
-        for name in ("boards", "seeds", "moves_made"):
+    def stand(self, standing: dict[str, np.ndarray]) -> None:
+        """Bring boards and bodies of all rows to where they stood."""
+        for name in _STANDING:
             getattr(self, f"_{name}")[:] = standing[name]
         self._started[:] = True
         body = {k.removeprefix("body_"): v for k, v in standing.items() if k.startswith("body_")}
-        self.manipulator.show(rows, self._boards)
+        self.manipulator.show(np.arange(self.num_envs), self._boards)
         self.manipulator.stand(body)
-        return self._begin(rows)
 
     def put_boards(
         self, symbols: np.ndarray, rows: np.ndarray | None = None

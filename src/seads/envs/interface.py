@@ -28,7 +28,7 @@ class EnvSpec:
     """Whether a run collects one skill after the other in one row that is never reset.
 
     Such an environment also has `standing`, arrays that say how it stands, and `stand`, which
-    goes on from there.
+    brings it back there, for `resume` to go on.
     """
 
     @property

@@ -30,7 +30,12 @@ _ARM_BASELINES = {
     "sac": dict(env_steps=1_000_000, log_every=1_250, checkpoint_every=12_500),
     "hac": dict(env_steps=1_000_000, log_every=5, checkpoint_every=50),
 }
-_OF_MACHINE = ("port", "calibration", "host", "board_port", "pace", "acceleration")
+_REAL: dict[str, Any] = dict(
+    tuned=dict(episodes_per_epoch=4),
+    continuing=True,
+    real_with="port",
+    of_machine=("port", "calibration", "host", "board_port", "pace", "acceleration"),
+)
 # An epoch is four skills (paper S.12). A real arm takes hours: save every few minutes of them.
 _PUSH_SCHEDULE = dict(env_steps=4_990, checkpoint_every=25, coverage_every=500)
 _PEN_SCHEDULE = dict(env_steps=164_900, checkpoint_every=100, coverage_every=10_000)
@@ -143,10 +148,7 @@ MANIPULATORS: dict[str, ManipulatorRow] = {
         step_limit=3,
         schedule=_PUSH_SCHEDULE,
         paper_options={"observation": "raw"},
-        tuned=dict(episodes_per_epoch=4),
-        continuing=True,
-        real_with="port",
-        of_machine=_OF_MACHINE,
+        **_REAL,
     ),
     "robot": ManipulatorRow(
         "seads.robot.environment:Displacements",
@@ -155,10 +157,7 @@ MANIPULATORS: dict[str, ManipulatorRow] = {
         step_limit=10,
         schedule=_PEN_SCHEDULE,
         paper_options={"observation": "raw"},
-        tuned=dict(episodes_per_epoch=4),
-        continuing=True,
-        real_with="port",
-        of_machine=_OF_MACHINE,
+        **_REAL,
     ),
 }
 """Every manipulator by name."""
@@ -274,7 +273,7 @@ def make_env(
 
 
 def lasting_options(name: str, options: dict[str, Any]) -> dict[str, Any]:
-    """Options without those that say where an environment runs, such as an arm's serial line."""
+    """Options without those that say where an environment runs, such as a serial line."""
     left_out = () if is_own(name) else lookup(name).manipulator_row.of_machine
     return {key: value for key, value in options.items() if key not in left_out}
 
@@ -305,8 +304,7 @@ def lookup(name: str) -> Environment:
 def describe(name: str) -> dict[str, Any]:
     """What `seads envs` shows of a table entry; builds no physics."""
     entry = lookup(name)
-    manipulator = entry.manipulator_row
-    game = entry.make_game()
+    manipulator, game = entry.manipulator_row, entry.make_game()
     return {
         "name": name,
         "gym_id": gym_id(name),

@@ -174,22 +174,25 @@ def run_all_skills(
     seed: int,
     purpose: Purpose = Purpose.COVERAGE_STARTS,
 ) -> SkillRuns:
-    """Every skill from every start, deterministically, as many at once as there are rows."""
+    """Every skill from every start, deterministically, in whatever rows the batch has.
+
+    Each run begins with a reset from its start's own seed, so the rows may be those that
+    training collects in: neither sees what the other did there.
+    """
     seeds = np.repeat(row_seeds(seed, starts, purpose), num_skills)
     skills = np.tile(np.arange(num_skills), starts)
     parts: dict[str, list[np.ndarray]] = {k: [] for k in ("moves", "lengths", "before", "after")}
     for first in range(0, len(seeds), env.num_envs):
-        # the last round may have fewer than the rows: repeat some and drop them again
-        some = np.arange(first, min(first + env.num_envs, len(seeds)))
-        picked = np.resize(some, env.num_envs)
-        observations = env.reset(seeds[picked])
-        episodes = run_skills(env, policy, observations, skills[picked], num_skills)
+        count = min(env.num_envs, len(seeds) - first)
+        rows, part = np.arange(count), slice(first, first + count)
+        observations = env.reset(seeds[part], rows)
+        chosen = np.resize(skills[part], env.num_envs)
+        active = np.arange(env.num_envs) < count
+        episodes = run_skills(env, policy, observations, chosen, num_skills, active=active)
         for name, values in parts.items():
-            values.append(getattr(episodes, name)[: len(some)])
-    runs = {
-        name: np.concatenate(values).reshape(starts, num_skills, *values[0].shape[1:])
-        for name, values in parts.items()
-    }
+            values.append(getattr(episodes, name)[:count])
+    runs = {name: np.concatenate(values) for name, values in parts.items()}
+    runs = {name: all.reshape(starts, num_skills, *all.shape[1:]) for name, all in runs.items()}
     runs["moves"] = name_effects(runs["moves"], runs["before"] ^ runs["after"])
     return SkillRuns(**runs)
 

@@ -32,8 +32,8 @@ def collect(
     Each from a fresh start; but where the environment goes on without resets, a row's episodes
     come one after the other from where it stands, or from a first start unless `going_on`.
     """
-    rows, limit, size = env.num_envs, env.spec.step_limit, env.spec.action_size
-    count = settings.episodes_per_epoch if env.spec.continuing else rows
+    limit, size = env.spec.step_limit, env.spec.action_size
+    count = settings.episodes_per_epoch if env.spec.continuing else env.num_envs
     skills = np.random.default_rng([seed, epoch, Purpose.SKILLS]).integers(num_skills, size=count)
     rng = np.random.default_rng([seed, epoch, Purpose.NOISE])
     noise = rng.standard_normal((limit, count, size), np.float32)
@@ -41,24 +41,17 @@ def collect(
         rng, (limit, count, size), settings.noise_scale, settings.noise_correlation
     )
     disturbance *= (rng.random(count) < settings.noisy_episodes)[None, :, None]
-    parts = []
-    for first in range(0, count, rows):
-        part = slice(first, first + rows)
-        if env.spec.continuing and (going_on or first):
-            observations = env.resume()
-        else:
-            observations = env.reset(row_seeds(seed, rows, Purpose.STARTS, epoch))
-        ran = run_skills(
-            env,
-            policy,
-            observations,
-            skills[part],
-            num_skills,
-            noise[:, part],
-            disturbance[:, part],
+    seeds = row_seeds(seed, count, Purpose.STARTS, epoch)
+
+    def go_round(at: slice) -> Episodes:
+        goes_on = env.spec.continuing and (going_on or at.start > 0)
+        observations = env.resume() if goes_on else env.reset(seeds[at])
+        return run_skills(
+            env, policy, observations, skills[at], num_skills, noise[:, at], disturbance[:, at]
         )
-        parts.append(ran)
-    return parts[0] if len(parts) == 1 else jax.tree.map(lambda *all: np.concatenate(all), *parts)
+
+    rows = [slice(first, first + env.num_envs) for first in range(0, count, env.num_envs)]
+    return jax.tree.map(lambda *parts: np.concatenate(parts), *map(go_round, rows))
 
 
 def no_episodes(spec: EnvSpec) -> Episodes:
