@@ -313,3 +313,19 @@ def test_board_and_pose_are_brought_back_on_the_line(tmp_path: Path) -> None:
         assert np.array_equal(served(env).board.board, board[0])
         place = (observation[0, :2] + 1) / 2
         np.testing.assert_allclose(place, standing["body_places"][0], atol=0.004)
+
+
+def test_on_gymnasium_only_a_seed_starts_anew() -> None:
+    import gymnasium
+
+    env = gymnasium.make("seads/LightsOutRobotAbsolute-v0")
+    first, _ = env.reset(seed=3)
+    last, *_ = env.step(np.array([0.2, 0.8], np.float32))
+    on, _ = env.reset()
+    assert np.array_equal(on[:-1], last[:-1]), "board and pose stay"
+    assert on[-1] == 1.0
+    assert not np.array_equal(on[:-1], first[:-1])
+    assert np.array_equal(env.reset(seed=3)[0], first)
+    symbol = np.zeros(25, bool)
+    assert not env.reset(options={"symbol": symbol})[1]["symbol"].any()
+    env.close()

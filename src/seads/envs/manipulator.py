@@ -35,11 +35,18 @@ class Stage:
     """The board in metres, for a three-dimensional page: it lies around the origin."""
 
     half_extent: float
-    """The unit square covers [-half_extent, half_extent]², its top at the largest y."""
+    """The board covers [-half_extent, half_extent] along x, its top at the largest y."""
     tops: tuple[float, ...]
     """How high the top of each field is."""
     on_table: bool = False
     """Whether board and manipulator stand on a table that must be drawn, too."""
+    half_depth: float | None = None
+    """The same along y, where a board is not square."""
+
+    @property
+    def size(self) -> tuple[float, float]:
+        """How wide and how deep the board is."""
+        return 2 * self.half_extent, 2 * (self.half_depth or self.half_extent)
 
 
 class Mesh(NamedTuple):
@@ -167,6 +174,15 @@ class Manipulator(ABC):
     def tips(self) -> Float[np.ndarray, "rows 2"]:
         """The tool's point of every row in the board's unit square; it may lie outside."""
         return np.array([self.joints(self.pose(row))[-1] for row in range(self.num_envs)])
+
+    def way(self, before: Any, after: Any, frames: int, touching: bool) -> list[Any]:
+        """Poses to show of a step, the last one being `after`.
+
+        By default straight from pose to pose; no way is shown where the body was put anew.
+        """
+        if before is None or np.abs(after - before).max() > 0.5:
+            return [after]
+        return [before + (after - before) * (i + 1) / frames for i in range(frames)]
 
     def view(self, width: int, height: int) -> View:
         """What draws pictures of it: by default joints and links over the board, in the plane."""

@@ -7,18 +7,20 @@ Same actions, same boards; `tests/robot/test_environment.py` holds the two to ea
 
 from __future__ import annotations
 
+from functools import cached_property
 from pathlib import Path
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from jaxtyping import Float, Float32, Int
 
 from seads.envs.cursor import PUSH_THRESHOLD
-from seads.envs.manipulator import Manipulator, Point, Rows
+from seads.envs.manipulator import Manipulator, Mesh, MeshPose, Point, Rows, Stage
 from seads.errors import SeadsError, check_choice
 from seads.games.game import Game
 from seads.robot import kinematics
 from seads.robot.calibration import Calibration
+from seads.robot.drawing import GLASS, Drawing
 from seads.robot.pens import Boards, Moves, Pens, Places
 from seads.robot.pushing import HOVER, PUSH_HEIGHT
 from seads.robot.simulated import SimulatedPens
@@ -45,7 +47,8 @@ class RobotArm(Manipulator):
     continuing = True
     steps_per_second, frames_per_step = 2.0, 6
     clip_frames_per_second = 3
-    board_share = 0.4
+    board_share = 0.6
+    camera, look_at = (0.42, 0.16, 0.36), (0.0, -0.07, 0.05)
     height: ClassVar[float]
     """z from which the pen comes down."""
 
@@ -112,9 +115,38 @@ class RobotArm(Manipulator):
         return self.pens.joints(row)[0]
 
     def joints(self, pose: Float[np.ndarray, "3"]) -> list[Point]:
-        """Shoulder, elbow, wrist and tip, seen from above in the screen's unit square."""
+        """The skeleton seen from above, in the screen's unit square."""
         places = self.pens.calibration.places(kinematics.skeleton(pose))
         return [(float(x), float(y)) for x, y, _ in places]
+
+    def way(
+        self, before: Any, after: Float[np.ndarray, "3"], frames: int, touching: bool
+    ) -> list[Float[np.ndarray, "3"]]:
+        """The joints turn in proportion; a pen that touched goes down to the glass and up again."""
+        shares = np.linspace(0.0, 1.0, frames + 1)[1:, None]
+        before = after if before is None else before
+        way = list(before + shares * (after - before))
+        if touching:
+            place = self.pens.calibration.places(kinematics.forward(after[None]))
+            glass = kinematics.inverse(self.pens.calibration.points(place * [1.0, 1.0, 0.0]))[0]
+            down = list(after + np.linspace(0.0, 1.0, 4)[1:, None] * (glass - after))
+            way += [*down, *down[-2::-1], after]
+        return way
+
+    @cached_property
+    def _drawing(self) -> Drawing:
+        return Drawing(self.pens.calibration)
+
+    @property
+    def stage(self) -> Stage:
+        tops = (GLASS,) * self.game.num_fields
+        return Stage(self._drawing.half_width, tops, True, self._drawing.half_depth)
+
+    def meshes(self) -> list[Mesh]:
+        return self._drawing.meshes()
+
+    def mesh_poses(self, pose: Float[np.ndarray, "3"]) -> dict[str, MeshPose]:
+        return self._drawing.poses(pose)
 
     def close(self) -> None:
         self.pens.close()

@@ -88,15 +88,15 @@ def forward(angles: Angles, tool: Tool = PEN) -> Points:
     return np.stack([reach * np.cos(base), reach * np.sin(base), height], axis=1)
 
 
-def skeleton(angles: Float[np.ndarray, "3"], tool: Tool = PEN) -> Float[np.ndarray, "5 3"]:
-    """Base, shoulder, elbow, wrist and tip of one arm, for drawing it."""
+def skeleton(angles: Float[np.ndarray, "3"], tool: Tool = PEN) -> Float[np.ndarray, "6 3"]:
+    """Base, shoulder, elbow, wrist, the pen's holder and its tip, for drawing an arm."""
     base, lower, upper = np.radians(angles)
     elbow = SHOULDER_OFFSET + LOWER * np.cos(lower)
     wrist = elbow + UPPER * np.cos(upper)
     raised = SHOULDER_HEIGHT + LOWER * np.sin(lower)
-    reach = np.array([0.0, SHOULDER_OFFSET, elbow, wrist, wrist + tool.front])
-    sunk = raised - UPPER * np.sin(upper)
-    height = np.array([0.0, SHOULDER_HEIGHT, raised, sunk, sunk - tool.height])
+    front, sunk = wrist + tool.front, raised - UPPER * np.sin(upper)
+    reach = np.array([0.0, SHOULDER_OFFSET, elbow, wrist, front, front])
+    height = np.array([0.0, SHOULDER_HEIGHT, raised, sunk, sunk, sunk - tool.height])
     return np.stack([reach * np.cos(base), reach * np.sin(base), height], axis=1)
 
 

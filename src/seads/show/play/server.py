@@ -14,9 +14,11 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from seads.agent.card import packaged
 from seads.errors import SeadsError
-from seads.show.play.page import Page, between
+from seads.show.play.page import Page
 from seads.show.play.scene import PlayScene
 from seads.show.play.session import PlaySession, Status
 from seads.solving.agent import Agent, load
@@ -184,7 +186,9 @@ def _record(session: PlaySession) -> str:
         def look() -> None:
             nonlocal last
             now = manipulator.pose(0)
-            poses = between(last, now, REPLAY_FRAMES)
+            touching = bool(np.isfinite(session.env.touch[0]).all())
+            frames = max(REPLAY_FRAMES, manipulator.frames_per_step)
+            poses = manipulator.way(last, now, frames, touching)
             for pose in poses:
                 scene.update(pose)
                 scene.show_plan(session.plan_left)
