@@ -20,10 +20,12 @@ from seads.robot.tablet import Tablet
 from seads.robot.twin.firmware import Twin
 from seads.robot.twin.schedule import Schedule
 from seads.robot.twin.terminal import AS_FAST_AS_IT_GOES, TwinThread
+from seads.show.report.report import write_report
 from seads.solving import load
 from seads.training.config import TrainConfig
 from seads.training.loop import Trainer
 from seads.training.metrics import read_metrics
+from seads.training.pushes import KEPT, Pushes
 from seads.training.runner import go_on, start
 
 Make = Callable[..., TrainConfig]
@@ -48,6 +50,8 @@ def test_each_skill_starts_where_the_last_one_ended(env: str, tiny_run: Make) ->
         progress, _ = trainer.epoch(progress)
         assert np.array_equal(progress.pending.before[0], last.after[-1])
         ended = last.observations[-1, last.lengths[-1], :2]
+        assert progress.pushes is not None
+        assert set(progress.pushes.last[:, 0]) <= set(range(25))
         assert np.array_equal(progress.pending.observations[0, 0, :2], ended)
     trainer.close()
 
@@ -69,6 +73,21 @@ def test_stopping_and_resuming_is_as_if_nothing_had_happened(
         start(config, tmp_path / "run", crash)
     assert go_on(tmp_path / "run") == "finished"
     same_run(tmp_path / "whole", tmp_path / "run")
+    pushes = load(tmp_path / "run").card["pushes"]
+    assert pushes == load(tmp_path / "whole").card["pushes"]
+    assert 50 < len(pushes["first"]) <= 84 + 10  # those that were felt, of all and some ahead
+    assert all(0 <= k < 25 and 0 <= x <= 1 and 0 <= y <= 1 for k, x, y in pushes["first"])
+    files = write_report([str(tmp_path / "run")], tmp_path / "report.html", tmp_path / "figures")[1]
+    assert any(file.name.startswith("pushes-") for file in files)
+
+
+def test_the_first_and_the_last_pushes_are_kept() -> None:
+    pushes = Pushes()
+    for number in range(30):
+        pushes = pushes.add(np.full((10, 3), number, np.float32))
+    assert len(pushes.first) == len(pushes.last) == KEPT
+    assert (pushes.first[0, 0], pushes.first[-1, 0]) == (0, 19)
+    assert (pushes.last[0, 0], pushes.last[-1, 0]) == (10, 29)
 
 
 @contextmanager

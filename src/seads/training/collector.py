@@ -5,12 +5,13 @@ from __future__ import annotations
 
 import jax
 import numpy as np
-from jaxtyping import Float32
+from jaxtyping import Bool, Float32
 
 from seads.agent.buffer import Episodes
 from seads.agent.networks import SkillPolicy
 from seads.agent.rollout import run_skills
 from seads.agent.settings import AgentSettings
+from seads.envs.embedding import EmbeddedEnv
 from seads.envs.interface import BatchedEnv, EnvSpec
 from seads.streams import Purpose, row_seeds
 
@@ -26,11 +27,13 @@ def collect(
     seed: int,
     epoch: int,
     going_on: bool = False,
+    touched: list[tuple[int, float, float]] | None = None,
 ) -> Episodes:
     """An epoch's episodes: uniform skills, the policy's noise and more for some.
 
     Each from a fresh start; but where the environment goes on without resets, a row's episodes
     come one after the other from where it stands, or from a first start unless `going_on`.
+    `touched` is given skill, x and y of every touch, where the environment tells them.
     """
     limit, size = env.spec.step_limit, env.spec.action_size
     count = settings.episodes_per_epoch if env.spec.continuing else env.num_envs
@@ -46,9 +49,15 @@ def collect(
     def go_round(at: slice) -> Episodes:
         goes_on = env.spec.continuing and (going_on or at.start > 0)
         observations = env.resume() if goes_on else env.reset(seeds[at])
-        return run_skills(
-            env, policy, observations, skills[at], num_skills, noise[:, at], disturbance[:, at]
-        )
+
+        def note(rows: Bool[np.ndarray, "rows"]) -> None:
+            if touched is None or not isinstance(env, EmbeddedEnv):
+                return
+            for row in np.flatnonzero(rows & np.isfinite(env.touch).all(1)):
+                touched.append((int(skills[at][row]), *map(float, env.touch[row])))
+
+        some = skills[at], num_skills, noise[:, at], disturbance[:, at]
+        return run_skills(env, policy, observations, *some, on_step=note)
 
     rows = [slice(first, first + env.num_envs) for first in range(0, count, env.num_envs)]
     return jax.tree.map(lambda *parts: np.concatenate(parts), *map(go_round, rows))

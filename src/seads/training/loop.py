@@ -24,6 +24,7 @@ from seads.solving.agent import Agent, Architecture
 from seads.streams import Purpose
 from seads.training.collector import Standing, collect, no_episodes
 from seads.training.config import TrainConfig
+from seads.training.pushes import Pushes, Touches, none
 
 
 @jax.tree_util.register_dataclass
@@ -41,6 +42,8 @@ class Progress:
     """Environment steps at which the coverage is measured again."""
     standing: Standing = field(default_factory=dict)
     """Where collection goes on, if the environment is never reset."""
+    pushes: Pushes | None = None
+    """Of such an environment: the first and the last touches."""
 
 
 class Trainer:
@@ -71,8 +74,9 @@ class Trainer:
     def begin(self) -> Progress:
         """The state before the first epoch."""
         blank = self.blank()
-        pending, standing = self._collect(blank.learner, 0, None)
-        return dataclasses.replace(blank, pending=pending, standing=standing)
+        pending, standing, touches = self._collect(blank.learner, 0, None)
+        pushes = blank.pushes and blank.pushes.add(touches)
+        return dataclasses.replace(blank, pending=pending, standing=standing, pushes=pushes)
 
     def blank(self) -> Progress:
         """The same with nothing collected, to be filled: the environment is left alone."""
@@ -88,7 +92,8 @@ class Trainer:
             settings.balanced_buffer,
         )
         coverage = config.coverage_every
-        return Progress(learner, buffer, pending, 0, 0, coverage, self._standing())
+        pushes = Pushes() if self.env.spec.continuing else None
+        return Progress(learner, buffer, pending, 0, 0, coverage, self._standing(), pushes)
 
     def epoch(self, progress: Progress) -> tuple[Progress, dict[str, float]]:
         """One epoch; the episodes for the next one are collected while this one learns."""
@@ -104,12 +109,13 @@ class Trainer:
             key = epoch_key(config.seed, Purpose.UPDATES, epoch)
             rate = config.learning_rate(env_steps)
             learner, metrics = learn(learner, progress.buffer, settings, rng, key, rate)
-        pending, standing = upcoming.result()
+        pending, standing, touches = upcoming.result()
         progress = dataclasses.replace(
             progress,
             learner=learner,
             pending=pending,
             standing=standing,
+            pushes=progress.pushes and progress.pushes.add(touches),
             epoch=epoch,
             env_steps=env_steps,
         )
@@ -153,6 +159,8 @@ class Trainer:
         if len(progress.buffer):
             newest = progress.buffer.stored.pick(progress.buffer.newest())
             card = {**card, "skills": skill_statistics(model, newest)}
+        if progress.pushes is not None:
+            card = {**card, "pushes": progress.pushes.to_json()}
         options = lasting_options(self.config.env, self.config.env_options)
         return Agent(self.config.env, options, architecture, policy, model, card)
 
@@ -165,16 +173,19 @@ class Trainer:
 
     def _collect(
         self, learner: LearnerState, epoch: int, standing: Standing | None
-    ) -> tuple[Episodes, Standing]:
-        """An epoch's episodes, and how the environment stands after them."""
+    ) -> tuple[Episodes, Standing, Touches]:
+        """An epoch's episodes, how the environment stands after them, where it was touched."""
         settings, seed = self.config.settings, self.config.seed
         policy = learner.average[0] if settings.act_with_average else learner.sac.policy
         if standing and standing is not self._stands_at:
             self.env.stand(standing)  # type: ignore[attr-defined]
         going_on = standing is not None
-        episodes = collect(self.env, policy, settings, self.num_skills, seed, epoch, going_on)
+        touched: list[tuple[int, float, float]] | None = [] if self.env.spec.continuing else None
+        episodes = collect(
+            self.env, policy, settings, self.num_skills, seed, epoch, going_on, touched
+        )
         self._stands_at = self._standing()
-        return episodes, self._stands_at
+        return episodes, self._stands_at, np.array(touched or none(), np.float32)
 
     def _standing(self) -> Standing:
         return self.env.standing() if self.env.spec.continuing else {}  # type: ignore[attr-defined]
