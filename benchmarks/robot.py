@@ -2,6 +2,7 @@
 
 python benchmarks/robot.py                     round trips a second; pushes and steps, in real time
 python benchmarks/robot.py --pace 20           the same on a faster clock, less exactly
+python benchmarks/robot.py --epochs 3          only what epochs of training take beside the arm
 """
 
 from __future__ import annotations
@@ -9,13 +10,18 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import socket
 import sys
 import time
+from contextlib import closing
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
 
 from seads.robot import kinematics, protocol
+from seads.robot.board.page_client import PageScreen
 from seads.robot.calibration import CORNERS, FULL_HEIGHT, Calibration, Touched
 from seads.robot.guarded_arm import GuardedArm
 from seads.robot.kinematics import Speed
@@ -39,8 +45,15 @@ def main() -> None:
     parser.add_argument("--pace", type=float, default=1.0, help="the twin's clock")
     parser.add_argument("--round-trips", type=int, default=5000)
     parser.add_argument("--moves", type=int, default=20, help="pushes and steps of each speed")
+    parser.add_argument("--epochs", type=int, default=0, help="measure epochs of training alone")
     options = parser.parse_args()
     report: dict[str, Any] = {"workers": len(os.sched_getaffinity(0)), "pace": options.pace}
+    if options.epochs:
+        for name in ("lightsout-robot-absolute", "lightsout-robot"):
+            report[name] = _training(name, options.epochs, options.pace)
+        json.dump(report, sys.stdout, indent=1)
+        print()
+        return
     report["round_trips_per_second"] = {
         dialect.name: _round_trips(dialect, options.round_trips) for dialect in Dialect
     }
@@ -133,6 +146,46 @@ def _durations(dialect: Dialect, speed: Speed, count: int, pace: float) -> dict[
             "overhead": round(float(seconds / planned - 1.0), 4),
         }
     return found
+
+
+def _training(name: str, epochs: int, pace: float) -> dict[str, Any]:
+    """Seconds of training epochs at the twin beside those in which its joints really moved.
+
+    Learning starts with the first epoch here; it overlaps with the arm.
+    """
+    from seads.training import configure
+    from seads.training.loop import Trainer
+
+    moved: list[float] = []
+
+    def note(kind: str, when: float, **rest: Any) -> None:
+        if kind == "stood":
+            moved.append(rest["seconds"])
+
+    with socket.create_server(("127.0.0.1", 0)) as one:
+        page = int(one.getsockname()[1])
+    screen = PageScreen(f"http://127.0.0.1:{page}/")
+    with TwinThread(Twin(screen, log=note), pace) as twin, TemporaryDirectory() as folder:
+        file = Path(folder) / "calibration.json"
+        _calibration().save(file)
+        where = dict(port=twin.port, calibration=str(file), board_port=page, pace=pace)
+        few = dict(recent_episodes=4)
+        with closing(Trainer(configure(name, env_options=where, settings=few))) as trainer:
+            progress = trainer.begin()
+            for _ in range(2):  # compiles
+                progress, _ = trainer.epoch(progress)
+            moved.clear()
+            begin, steps = time.perf_counter(), progress.env_steps
+            for _ in range(epochs):
+                progress, _ = trainer.epoch(progress)
+            seconds = (time.perf_counter() - begin) * pace
+        screen.close()
+    return {
+        "env_steps": progress.env_steps - steps,
+        "arm_seconds": round(sum(moved), 2),
+        "seconds": round(seconds, 2),
+        "overhead": round(seconds / sum(moved) - 1.0, 4),
+    }
 
 
 def _calibration() -> Calibration:

@@ -148,15 +148,20 @@ def test_the_order_allows_what_it_should(module: str, line: str) -> None:
 
 
 def asks_which(path: Path, source: str) -> list[str]:
-    """Where a module names a game's class, or a manipulator, that is not its own affair."""
+    """Where a module names a game's class, or a manipulator, that is not its own affair.
+
+    The command line's table may: a command may have a manipulator's name.
+    """
     package = layer_of(module_name(path))
     found = []
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Name | ast.alias) and package != "games":
             name = node.id if isinstance(node, ast.Name) else node.name
             found += [name] if name in {game.__name__ for game in GAMES.values()} else []
-        elif isinstance(node, ast.Constant) and package != "envs":
-            found += [node.value] if node.value in MANIPULATORS else []
+        elif isinstance(node, ast.Constant) and node.value in MANIPULATORS:
+            home = str(MANIPULATORS[node.value].home)
+            own = package in ("envs", "cli") or home.startswith(f"{module_name(path)}:")
+            found += [] if own else [node.value]
     return found
 
 
@@ -172,6 +177,7 @@ def test_nobody_asks_which_game_or_manipulator_it_is(path: Path) -> None:
         ("show/figure.py", "isinstance(game, TileSwap)"),
         ("show/figure.py", "SPEED = {'jaco': 10}"),
         ("games/chess.py", "SPEED = {'cursor': 1}"),
+        ("robot/pens.py", "name = 'robot'"),
     ],
 )
 def test_asking_is_really_looked_for(module: str, line: str) -> None:

@@ -29,6 +29,10 @@ class Refused(SeadsError):
         self.result = result
 
 
+class WorldFault(SeadsError):
+    """Something outside failed, such as an arm's line; all that was done before it is good."""
+
+
 def require(settings: object, condition: bool, name: str, allowed: str) -> None:
     """Raise, naming the setting's value and what is allowed, unless the condition holds."""
     if not condition:

@@ -12,6 +12,8 @@ from seads import streams
 from seads.envs import make_env
 from seads.envs.embedding import EmbeddedEnv
 from seads.games.game import NO_MOVE
+from seads.robot.environment import RobotArm
+from seads.robot.simulated import SimulatedPens
 
 
 def make(name: str, num_envs: int, **options: Any) -> EmbeddedEnv:
@@ -28,9 +30,16 @@ def actions_at(env: EmbeddedEnv, seeds: np.ndarray, time: int) -> np.ndarray:
 
 
 def idle(env: EmbeddedEnv) -> np.ndarray:
-    """Actions that touch nothing: no displacement, no push."""
+    """Actions that touch nothing: no displacement, no push.
+
+    A pen that pushes with every action is over a screen that feels nothing any more.
+    """
     actions = np.zeros((env.num_envs, env.spec.action_size))
-    if env.manipulator.name != "jaco":
+    if env.spec.action_size == 2:
+        assert isinstance(env.manipulator, RobotArm)
+        assert isinstance(env.manipulator.pens, SimulatedPens)
+        env.manipulator.pens.missed = 1.0
+    elif env.manipulator.name != "jaco":
         actions[:, 2] = -1.0
     return actions
 

@@ -53,7 +53,7 @@ def same(left: list[Any], right: list[Any]) -> bool:
     ("name", "mode"), [(name, "skill") for name in NAMES] + [(name, "task") for name in MAIN]
 )
 def test_a_row_is_a_function_of_its_seed_and_actions_alone(name: str, mode: str) -> None:
-    steps = {"cursor": 16, "reacher": 24, "jaco": 6}[name.split("-")[1]]
+    steps = {"cursor": 16, "reacher": 24, "jaco": 6, "robot": 8}[name.split("-")[1]]
     alone = trajectory(name, 1, 0, steps, mode)
     assert same(alone, trajectory(name, 5, 3, steps, mode)), "differs in a batch of 5"
     assert same(alone, trajectory(name, 32, 17, steps, mode)), "differs in a batch of 32"
@@ -76,6 +76,7 @@ def test_sizes_bounds_and_types_are_as_described(name: str) -> None:
     )
     assert (env.spec.num_moves, env.spec.num_bits) == (facts["moves"], facts["bits"])
     assert (env.game.name, env.game.size) == (facts["game"], facts["size"])
+    assert env.spec.continuing == ENVIRONMENTS[name].manipulator_row.continuing
     body = env.manipulator.observation_size
     for time in range(env.spec.step_limit):
         step = env.step(actions_at(env, streams.row_seeds(1, 3), time))

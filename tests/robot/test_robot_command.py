@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import signal
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -26,6 +27,12 @@ def result(capsys: pytest.CaptureFixture[str], *words: str) -> dict[str, Any]:
     return dict(json.loads(capsys.readouterr().out))
 
 
+def free_port() -> int:
+    """A port that nobody listens on now."""
+    with socket.create_server(("127.0.0.1", 0)) as one:
+        return int(one.getsockname()[1])
+
+
 def start_twin(folder: Path, *words: str) -> subprocess.Popen[str]:
     """The twin as a program, at folder/arm."""
     command = [sys.executable, "-m", *words, "--link", str(folder / "arm")]
@@ -38,15 +45,16 @@ def start_twin(folder: Path, *words: str) -> subprocess.Popen[str]:
 def test_from_a_twin_to_a_checked_calibration(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    port, felt, file = str(tmp_path / "arm"), tmp_path / "touches", tmp_path / "tablet.json"
-    log = tmp_path / "log"
-    more = ("--pace", "inf", "--touches", str(felt), "--log", str(log), "--firmware", "fw3")
+    port, file, log = str(tmp_path / "arm"), tmp_path / "tablet.json", tmp_path / "log"
+    page = free_port()
+    address = f"http://127.0.0.1:{page}/"
+    more = ("--pace", "inf", "--page", address, "--log", str(log), "--firmware", "fw3")
     twin = start_twin(tmp_path, "seads.cli", "robot", "twin", *more)
     try:
         checked = result(capsys, "check", "--port", port)
         assert checked["firmware"] == "V3.2.0"
         assert checked["verdict"] == "not calibrated"
-        words = ["--by", "touches", "--touches", str(felt), "--out", str(file), "--wait", "0"]
+        words = ["--by", "touches", "--board-port", str(page), "--out", str(file), "--wait", "0"]
         made = result(capsys, "calibrate", "--port", port, *words)
         assert len(made["touches"]) == 9
         assert made["residuals_mm"]["plane"] < 0.5
@@ -103,8 +111,7 @@ def wrong_calibration(folder: Path) -> str:
     [
         (["check", "--port", "/dev/nothing"], "is the arm plugged in"),
         (["stop", "--port", "/dev/nothing"], "is the arm plugged in"),
-        (["calibrate", "--by", "touches"], "needs --touches"),
-        (["calibrate", "--by", "touches", "--touches", "/nothing"], "seads robot twin --touches"),
+        (["twin", "--page", "127.0.0.1:8090"], "allowed: http://HOST:PORT"),
         (["check", "--calibration", "/nothing"], "/nothing: No such file"),
         (["twin", "--faults", "rebot@1"], "did you mean 'reboot'"),
         (["twin", "--near", "5"], "near=5.0"),

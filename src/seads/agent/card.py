@@ -43,6 +43,17 @@ class SkillFacts(Struct, forbid_unknown_fields=True):
     """Whether it has an effect of its own; cards from before that was found out say nothing."""
 
 
+Push = tuple[Count, float, float]
+"""Skill, x and y of a touch."""
+
+
+class FirstAndLast(Struct, forbid_unknown_fields=True):
+    """Where the first and the last skills of a run touched the board."""
+
+    first: Annotated[list[Push], Meta(max_length=10_000)]
+    last: Annotated[list[Push], Meta(max_length=10_000)]
+
+
 class Card(Struct, Generic[Shape], forbid_unknown_fields=True):
     """card.json: what the weights are, then where they come from and what was measured of them."""
 
@@ -62,6 +73,7 @@ class Card(Struct, Generic[Shape], forbid_unknown_fields=True):
     seal: Name | UnsetType | None = UNSET
     """Marks an agent as trained here in an environment of the user's own."""
     skills: list[SkillFacts] | UnsetType = UNSET
+    pushes: FirstAndLast | UnsetType = UNSET
     coverage: Annotated[float, Meta(ge=0.0, le=1000000000.0)] | UnsetType | None = UNSET
     coverage_of: Count | UnsetType = UNSET
     model_accuracy: Share | UnsetType | None = UNSET

@@ -101,6 +101,8 @@ class AgentSettings:
 
     episodes_per_epoch: int = 32
     """Episodes collected an epoch, one in each row of the environment."""
+    episodes_going_on: int = 4
+    """Episodes an epoch, one after the other, where the environment is never reset (paper S.12)."""
     recent_episodes: int = 256
     """Newest episodes, all of which are learned from in every epoch."""
     buffer_episodes: int = 2048
@@ -161,6 +163,7 @@ class AgentSettings:
         )
         require_all(
             "critics n_step sac_steps sac_batch model_steps model_batch episodes_per_epoch "
+            "episodes_going_on "
             "recent_episodes buffer_episodes",
             lambda value: value >= 1,
             "1 or more",

@@ -81,6 +81,10 @@ class FlatTrainer:
             Outcomes(),
         )
 
+    def blank(self) -> FlatProgress:
+        """The same, to be filled from a checkpoint."""
+        return self.begin()
+
     def epoch(self, progress: FlatProgress) -> tuple[FlatProgress, dict[str, float]]:
         """Some steps in every environment, then the updates that are due."""
         config, settings = self.config, self.config.settings

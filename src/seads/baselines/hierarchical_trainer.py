@@ -70,6 +70,10 @@ class HierarchicalTrainer:
             Outcomes(),
         )
 
+    def blank(self) -> HierarchicalProgress:
+        """The same, to be filled from a checkpoint."""
+        return self.begin()
+
     def epoch(
         self, progress: HierarchicalProgress
     ) -> tuple[HierarchicalProgress, dict[str, float]]:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import tyro
 
 from seads.commands.progress import working
+from seads.commands.real_arm import env_options
 from seads.errors import Interrupted, SeadsError
 from seads.terminal import tell, tell_next
 
@@ -59,6 +60,12 @@ class Options:
     """Seed of the start states and boards."""
     allow: Annotated[str | None, tyro.conf.arg(metavar="MODULE:FACTORY")] = None
     """Import this environment, which the run names; needed where it was not trained here."""
+    port: str | None = None
+    """Serial line of a real arm, or of its twin (see `seads robot`); by default it is simulated."""
+    calibration: Path | None = None
+    """Where the tablet lies under that arm: a file of `seads robot calibrate`."""
+    env_set: Annotated[tuple[str, ...], tyro.conf.arg(metavar="NAME=VALUE ...")] = ()
+    """Options of the environment, such as pace=50 for a twin."""
     json: bool = False
     """Print one JSON object."""
 
@@ -95,8 +102,13 @@ def run(options: Options) -> dict[str, Any]:
         options.seed,
         solving,
     )
+    where = env_options(options.env_set, options.port, options.calibration)
     agent = open_agent(agent_at(options.run, options.at), options.allow)
     baseline = isinstance(agent, BaselineAgent)
+    if not isinstance(agent, BaselineAgent):
+        agent = agent.with_options(where)
+    elif where:
+        raise SeadsError(f"{options.run} is a baseline; leave out {', '.join(where)}")
     if baseline:
         _refuse_for_baseline(options)
     facts = facts_of(agent)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import tyro
 
+from seads.commands.real_arm import env_options
 from seads.errors import SeadsError
 from seads.terminal import tell, tell_next
 
@@ -37,6 +38,12 @@ class Options:
     """With --export: draw a board of this solution depth."""
     board: str | None = None
     """With --export: start from this board, written as for `seads solve`."""
+    arm_port: str | None = None
+    """Serial line of a real arm, or of its twin (see `seads robot`); by default it is simulated."""
+    calibration: Path | None = None
+    """Where the tablet lies under that arm: a file of `seads robot calibrate`."""
+    env_set: Annotated[tuple[str, ...], tyro.conf.arg(metavar="NAME=VALUE ...")] = ()
+    """Options of the environment, such as pace=50 for a twin."""
     open: bool = True
     """Open the page in this machine's browser, if it has a screen."""
     json: bool = False
@@ -54,7 +61,8 @@ def run(options: Options) -> dict[str, Any]:
         raise SeadsError("--board and --depth are for --export; on the page you set up boards")
     from seads.show.play.server import PlayServer
 
-    server = PlayServer(chosen, options.host, options.port, options.planner, options.seed)
+    where = env_options(options.env_set, options.arm_port, options.calibration)
+    server = PlayServer(chosen, options.host, options.port, options.planner, options.seed, where)
     try:
         _tell(chosen, server, options)
         server.wait()
@@ -112,8 +120,9 @@ def _export(chosen: str, options: Options) -> dict[str, Any]:
         raise SeadsError("where to? give --export FILE.html")
     if options.board is not None and options.depth is not None:
         raise SeadsError("--board and --depth contradict each other: give one of them")
+    where = env_options(options.env_set, options.arm_port, options.calibration)
     status = export_replay(
-        chosen, options.export, options.board, options.depth, options.planner, options.seed
+        chosen, options.export, options.board, options.depth, options.planner, options.seed, where
     )
     print(f"{options.export}: {status.value}; open it in any browser")
     tell_next("play", chosen)

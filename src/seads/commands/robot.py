@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 PORT = "/dev/ttyACM0"
 FILE = Path("calibration.json")
 QUESTIONS = 50
+OPENED_WITHIN = 300.0
+"""Seconds to open a page on the tablet."""
 
 
 @dataclass(frozen=True)
@@ -45,8 +47,10 @@ class Calibrate:
     """The file to write."""
     by: Literal["hand", "touches"] = "hand"
     """Who leads the pen to the screen."""
-    touches: Path | None = None
-    """By touches: the file into which `seads robot twin --touches FILE` writes."""
+    host: str = "127.0.0.1"
+    """By touches: address to serve the page on that the tablet opens."""
+    board_port: int = 8090
+    """By touches: port of that page; if it is taken, the next free one."""
     floor: float = 0.0
     """By touches: the height in mm that the tip never goes below; the table under the tablet."""
     start: float = 40.0
@@ -152,27 +156,27 @@ def _check(options: Check) -> dict[str, Any]:
 def _calibrate(options: Calibrate) -> dict[str, Any]:
     import numpy as np
 
+    from seads.robot.board.server import BoardServer
     from seads.robot.calibration import NINE
     from seads.robot.guard import Envelope
     from seads.robot.guarded_arm import GuardedArm
-    from seads.robot.screen import StreamScreen
     from seads.robot.tablet import HEIGHT, WIDTH
     from seads.robot.touching import calibrate_by_hand, calibrate_by_touches
 
+    floor = Envelope.above(options.floor)
     if options.by == "hand":
         with GuardedArm(options.port, _widest()) as arm:
             found = calibrate_by_hand(arm, lambda words: input(f"{words}, then press Enter: "))
-    elif options.touches is None:
-        raise SeadsError("--by touches needs --touches FILE, what the screen feels")
     else:
         x, y = np.array(NINE).T
         ahead, aside = options.near + HEIGHT * (1 - y), WIDTH * (0.5 - x)
         above = list(np.column_stack([ahead, aside, np.full(len(NINE), options.start)]))
-        with (
-            StreamScreen(options.touches) as screen,
-            GuardedArm(options.port, Envelope.above(options.floor)) as arm,
-        ):
-            found = calibrate_by_touches(arm, screen, above, options.wait)
+        with BoardServer(host=options.host, port=options.board_port) as screen:
+            print(f"open on the touch screen: {screen.address}", flush=True)
+            if not screen.wait_for_page(OPENED_WITHIN):
+                raise SeadsError(f"no screen has opened {screen.address}; open it and start again")
+            with screen.not_playing(), GuardedArm(options.port, floor) as arm:
+                found = calibrate_by_touches(arm, screen, above, options.wait)
     found.save(options.out)
     print(f"{options.out}: {len(found.touches)} touches, {_millimetres(found.residuals)}")
     tell_next("robot", "check", "--calibration", options.out)

@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal
 import tyro
 
 from seads.commands.progress import working
+from seads.commands.real_arm import env_options
 from seads.errors import SeadsError
 from seads.terminal import tell_next
 
@@ -43,6 +44,12 @@ class Options:
     """Import this environment, which the run names; needed where it was not trained here."""
     video: Path | None = None
     """Write an mp4 of the rollout to this file."""
+    port: str | None = None
+    """Serial line of a real arm, or of its twin (see `seads robot`); by default it is simulated."""
+    calibration: Path | None = None
+    """Where the tablet lies under that arm: a file of `seads robot calibrate`."""
+    env_set: Annotated[tuple[str, ...], tyro.conf.arg(metavar="NAME=VALUE ...")] = ()
+    """Options of the environment, such as pace=50 for a twin."""
     json: bool = False
     """Print one JSON object."""
 
@@ -56,7 +63,8 @@ def run(options: Options) -> dict[str, Any]:
     video = options.video
     if video is not None and video.suffix != ".mp4":
         raise SeadsError(f"{video} is no mp4 file; its name must end in .mp4")
-    agent = load(options.run, allow=options.allow)
+    where = env_options(options.env_set, options.port, options.calibration)
+    agent = load(options.run, allow=options.allow).with_options(where)
     with working(f"{options.run}: solving"):
         solution = solve(
             agent,

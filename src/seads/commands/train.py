@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal
 
 import tyro
 
+from seads.commands.real_arm import env_options
 from seads.errors import Interrupted, SeadsError
 from seads.terminal import tell
 
@@ -37,6 +38,10 @@ class Options:
     """Settings of the learner, such as alpha=0.05 hidden=512,512; --settings lists them."""
     env_set: Annotated[tuple[str, ...], tyro.conf.arg(metavar="NAME=VALUE ...")] = ()
     """Options of the environment, such as physics=reference."""
+    port: str | None = None
+    """Serial line of a real arm, or of its twin (see `seads robot`); by default it is simulated."""
+    calibration: Path | None = None
+    """Where the tablet lies under that arm: a file of `seads robot calibrate`."""
     settings: bool = False
     """Train nothing: list every setting, its value in such a run, and what it does."""
     wandb: bool = False
@@ -62,7 +67,7 @@ def run(options: Options) -> Any:
             seed=options.seed or 0,
             env_steps=options.env_steps,
             settings=named_values(options.set),
-            env_options=named_values(options.env_set),
+            env_options=env_options(options.env_set, options.port, options.calibration),
         )
         if options.allow is not None:
             raise SeadsError("--allow is for --resume: a new run names its environment itself")
@@ -109,7 +114,8 @@ def _list_settings(env: str, asked: dict[str, Any], as_json: bool) -> list[dict[
 
 def _refuse_with_resume(options: Options) -> None:
     fresh = Options()
-    for name in ("env", "algo", "preset", "seed", "out", "set", "env_set", "settings"):
+    new_run = "env algo preset seed out set env_set port calibration settings"
+    for name in new_run.split():
         if getattr(options, name) != getattr(fresh, name):
             raise SeadsError(
                 f"--resume continues {options.resume} with its own settings; "

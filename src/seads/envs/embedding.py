@@ -21,6 +21,9 @@ GivenBoards = tuple[UInt8[np.ndarray, "picked fields"], Int[np.ndarray, "picked"
 """Start boards that a caller sets, and their solution depths; -1 where they are not needed."""
 
 
+_STANDING = ("boards", "seeds", "moves_made", "terminated")
+
+
 class Starts(NamedTuple):
     """How episodes start, a row each."""
 
@@ -73,6 +76,7 @@ class EmbeddedEnv:
             num_bits=game.num_bits,
             step_limit=manipulator.step_limit,
             num_moves=game.num_moves,
+            continuing=manipulator.continuing,
         )
         self._low = np.tile(manipulator.action_low, (num_envs, 1))
         self._high = np.tile(manipulator.action_high, (num_envs, 1))
@@ -132,6 +136,7 @@ class EmbeddedEnv:
         if self.mode == "task":
             self._limit[rows] = self.spec.step_limit * starts.depths
         self._started[rows] = True
+        self.manipulator.show(rows, starts.boards)
         self.manipulator.reset(rows, starts.uniforms)
         return self._begin(rows)
 
@@ -142,7 +147,22 @@ class EmbeddedEnv:
         if not self._started[rows].all():
             raise ValueError(f"row {rows[~self._started[rows]][0]} has no episode; reset it first")
         self._after_move(rows[self._terminated[rows]])
+        self._boards[rows] = self.manipulator.look(rows, self._boards[rows])
         return self._begin(rows)
+
+    def standing(self) -> dict[str, np.ndarray]:
+        """How everything stands between two skills; `stand` brings it back, `resume` goes on."""
+        kept = {name: getattr(self, f"_{name}").copy() for name in _STANDING}
+        return kept | {f"body_{k}": value for k, value in self.manipulator.standing().items()}
+
+    def stand(self, standing: dict[str, np.ndarray]) -> None:
+        """Bring boards and bodies of all rows to where they stood."""
+        for name in _STANDING:
+            getattr(self, f"_{name}")[:] = standing[name]
+        self._started[:] = True
+        body = {k.removeprefix("body_"): v for k, v in standing.items() if k.startswith("body_")}
+        self.manipulator.show(np.arange(self.num_envs), self._boards)
+        self.manipulator.stand(body)
 
     def put_boards(
         self, symbols: np.ndarray, rows: np.ndarray | None = None
@@ -154,6 +174,7 @@ class EmbeddedEnv:
         rows = check_rows(rows, self.num_envs)
         boards = self.game.from_bits(check_symbols(symbols, rows, self.spec.num_bits))
         self._boards[rows] = boards
+        self.manipulator.show(rows, boards)
         self._seen_symbol[rows] = self.game.to_bits(boards)
         return self._observation.copy()
 
@@ -162,10 +183,9 @@ class EmbeddedEnv:
         at = rows if len(rows) < self.num_envs else slice(None)  # which is faster
         touch = self.manipulator.step(at, actions)
         boards = self._boards[at]
-        move = self.game.move_at(touch, boards)
-        changed = move != NO_MOVE
-        if np.count_nonzero(changed):
-            played = self.game.play(boards, move)
+        move, played = self.manipulator.play(at, boards, touch)
+        changed = np.zeros(len(rows), bool)
+        if played is not boards:
             changed = (played != boards).any(axis=1)
             self._boards[at] = played
         self._clock[at] += 1

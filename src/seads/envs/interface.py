@@ -24,6 +24,12 @@ class EnvSpec:
     """Steps after which a skill ends though no symbol has changed (t_max)."""
     num_moves: int | None
     """How many ground-truth moves there are to learn; None where that is not known."""
+    continuing: bool = False
+    """Whether a run collects one skill after the other in one row that is never reset.
+
+    Such an environment also has `standing`, arrays that say how it stands, and `stand`, which
+    brings it back there, for `resume` to go on.
+    """
 
     @property
     def action_size(self) -> int:

@@ -9,8 +9,10 @@ from typing import Any, NamedTuple, Protocol, runtime_checkable
 import numpy as np
 from jaxtyping import Float, Float32, Int, UInt8
 
+from seads.games.board_types import NO_MOVE
 from seads.games.game import Game
 
+Boards = UInt8[np.ndarray, "picked fields"]
 Rows = Int[np.ndarray, "picked"] | slice
 """Which rows: their numbers, or `slice(None)` for all."""
 Point = tuple[float, float]
@@ -33,11 +35,18 @@ class Stage:
     """The board in metres, for a three-dimensional page: it lies around the origin."""
 
     half_extent: float
-    """The unit square covers [-half_extent, half_extent]², its top at the largest y."""
+    """The board covers [-half_extent, half_extent] along x, its top at the largest y."""
     tops: tuple[float, ...]
     """How high the top of each field is."""
     on_table: bool = False
     """Whether board and manipulator stand on a table that must be drawn, too."""
+    half_depth: float | None = None
+    """The same along y, where a board is not square."""
+
+    @property
+    def size(self) -> tuple[float, float]:
+        """How wide and how deep the board is."""
+        return 2 * self.half_extent, 2 * (self.half_depth or self.half_extent)
 
 
 class Mesh(NamedTuple):
@@ -75,6 +84,9 @@ class Manipulator(ABC):
     action_low: tuple[float, ...]
     action_high: tuple[float, ...]
     step_limit: int
+
+    continuing: bool = False
+    """Whether a run collects without resets: board and pose stay as the last skill left them."""
 
     board_share: float = 0.92
     """How much of a picture's shorter side the board takes; an arm needs room around it."""
@@ -117,6 +129,34 @@ class Manipulator(ABC):
         """What a game move does to the bodies that made it: nothing, or a reset (Jaco)."""
         return
 
+    def play(
+        self, rows: Rows, boards: Boards, touch: Float[np.ndarray, "picked 2"]
+    ) -> tuple[Int[np.ndarray, "picked"], Boards]:
+        """The moves that the touches of the last step made, and the boards after them.
+
+        By default the game's rules at each touched point; a screen that keeps a board of its own
+        says what it shows.
+        """
+        moves = self.game.move_at(touch, boards)
+        made = np.count_nonzero(moves != NO_MOVE)
+        return moves, self.game.play(boards, moves) if made else boards
+
+    def show(self, rows: Int[np.ndarray, "picked"], boards: Boards) -> None:
+        """Boards were set from outside; a screen that keeps a board of its own is told."""
+        return
+
+    def look(self, rows: Int[np.ndarray, "picked"], boards: Boards) -> Boards:
+        """The boards as they are when a skill begins: those given, or what a screen shows."""
+        return boards
+
+    def standing(self) -> dict[str, np.ndarray]:
+        """Of a `continuing` one: all that the next skill depends on, arrays of a row each."""
+        return {}
+
+    def stand(self, standing: dict[str, np.ndarray]) -> None:
+        """Go on from there."""
+        return
+
     def contact(self, row: int) -> Float[np.ndarray, "2"] | None:
         """Where exactly the row last touched, if that is not the point that `step` gave."""
         return None
@@ -134,6 +174,15 @@ class Manipulator(ABC):
     def tips(self) -> Float[np.ndarray, "rows 2"]:
         """The tool's point of every row in the board's unit square; it may lie outside."""
         return np.array([self.joints(self.pose(row))[-1] for row in range(self.num_envs)])
+
+    def way(self, before: Any, after: Any, frames: int, touching: bool) -> list[Any]:
+        """Poses to show of a step, the last one being `after`.
+
+        By default straight from pose to pose; no way is shown where the body was put anew.
+        """
+        if before is None or np.abs(after - before).max() > 0.5:
+            return [after]
+        return [before + (after - before) * (i + 1) / frames for i in range(frames)]
 
     def view(self, width: int, height: int) -> View:
         """What draws pictures of it: by default joints and links over the board, in the plane."""

@@ -28,6 +28,14 @@ _ARM_BASELINES = {
     "sac": dict(env_steps=1_000_000, log_every=1_250, checkpoint_every=12_500),
     "hac": dict(env_steps=1_000_000, log_every=5, checkpoint_every=50),
 }
+_REAL: dict[str, Any] = dict(
+    continuing=True,
+    real_with="port",
+    of_machine=("port", "calibration", "host", "board_port", "pace", "acceleration"),
+)
+# A real arm takes hours: save every few minutes of them.
+_PUSH_SCHEDULE = dict(env_steps=4_990, checkpoint_every=25, coverage_every=500)
+_PEN_SCHEDULE = dict(env_steps=164_900, checkpoint_every=100, coverage_every=10_000)
 
 
 @dataclass(frozen=True)
@@ -55,6 +63,12 @@ class ManipulatorRow:
     """The same for each baseline, whose epochs are of another size: 8 steps, or 16 boards."""
     paper_options: dict[str, Any] = field(default_factory=dict)
     """The options with which it is the paper's own."""
+    continuing: bool = False
+    """Whether a run collects in one row that is never reset."""
+    real_with: str | None = None
+    """The option with which it is a real one, of one row."""
+    of_machine: tuple[str, ...] = ()
+    """Options that say where it runs and not what it is: an agent does not keep them."""
 
     def load(self) -> Callable[..., Manipulator]:
         """Its class, imported."""
@@ -115,6 +129,24 @@ MANIPULATORS: dict[str, ManipulatorRow] = {
         schedule=_ARM_SCHEDULE,
         baseline_schedule=_ARM_BASELINES,
         paper_options={"observation": "raw", "physics": "reference"},
+    ),
+    "robot-absolute": ManipulatorRow(
+        "seads.robot.environment:AbsolutePushes",
+        observation_size=2,
+        action_size=2,
+        step_limit=3,
+        schedule=_PUSH_SCHEDULE,
+        paper_options={"observation": "raw"},
+        **_REAL,
+    ),
+    "robot": ManipulatorRow(
+        "seads.robot.environment:Displacements",
+        observation_size=2,
+        action_size=3,
+        step_limit=10,
+        schedule=_PEN_SCHEDULE,
+        paper_options={"observation": "raw"},
+        **_REAL,
     ),
 }
 """Every manipulator by name."""
@@ -216,6 +248,23 @@ def make_env(
     return EmbeddedEnv(game, manipulator, name, num_envs, depths or entry.depths, split, mode)
 
 
+def lasting_options(name: str, options: dict[str, Any]) -> dict[str, Any]:
+    """Options without those that say where an environment runs, such as a serial line."""
+    left_out = () if is_own(name) else lookup(name).manipulator_row.of_machine
+    return {key: value for key, value in options.items() if key not in left_out}
+
+
+def most_rows(name: str, options: dict[str, Any], wanted: int) -> int:
+    """As many rows as wanted, or the one that there is with these options: a real arm."""
+    real = None if is_own(name) else lookup(name).manipulator_row.real_with
+    return 1 if real is not None and options.get(real) is not None else wanted
+
+
+def is_continuing(name: str) -> bool:
+    """Whether a run in this environment collects in one row that is never reset."""
+    return not is_own(name) and lookup(name).manipulator_row.continuing
+
+
 def lookup(name: str) -> Environment:
     """The table's entry; an unknown name raises with the nearest known one."""
     if name in ENVIRONMENTS:
@@ -226,8 +275,7 @@ def lookup(name: str) -> Environment:
 def describe(name: str) -> dict[str, Any]:
     """What `seads envs` shows of a table entry; builds no physics."""
     entry = lookup(name)
-    manipulator = entry.manipulator_row
-    game = entry.make_game()
+    manipulator, game = entry.manipulator_row, entry.make_game()
     return {
         "name": name,
         "gym_id": gym_id(name),

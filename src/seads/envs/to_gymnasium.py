@@ -34,7 +34,8 @@ class SeadsVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
     """All rows of a batched environment; `options` are those of `make_env`, such as `mode`.
 
     The n-th episode of a row, n from 0, has the seed `fork(root, n)`. A root is a seed that the
-    caller gave; until then it differs from run to run.
+    caller gave; until then it differs from run to run. With the robot, which is never reset by
+    itself, only episode 0 has a start of its own: each other goes on where the last one ended.
 
     `reset` takes `options={"symbol": bits}` to start from a given board, and in skill mode
     `options={"resume": True}` to start the next skill where the last one ended. `info` has
@@ -75,6 +76,7 @@ class SeadsVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
         self._first = np.full(num_envs, -AHEAD)
         self._ahead: Starts
         self._renderer: Renderer | None = None
+        self._continues = env.spec.continuing and env.mode == "skill"
 
     def reset(
         self,
@@ -106,8 +108,16 @@ class SeadsVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
     def start(
         self, rows: Int[np.ndarray, "picked"], symbols: np.ndarray | None = None
     ) -> Float32[np.ndarray, "rows obs"]:
-        """Start the next episode of each picked row; one that is refused is not used up."""
+        """Start the next episode of each picked row; one that is refused is not used up.
+
+        Where skills follow one another without resets, all but the first of a seed go on.
+        """
         numbers = self._episodes[rows]
+        begun = numbers > 0
+        if symbols is None and self._continues and begun.any():
+            self.batch.resume(rows[begun])
+            self._episodes[rows[begun]] += 1
+            rows, numbers = rows[~begun], numbers[~begun]
         if symbols is None:
             observation = self.batch.start(self._starts(rows, numbers), rows)
         else:

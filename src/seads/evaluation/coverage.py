@@ -15,6 +15,7 @@ from seads.agent.rollout import run_skills
 from seads.agent.skill_model import ForwardModel
 from seads.envs.interface import BatchedEnv
 from seads.envs.own import is_own
+from seads.envs.registry import most_rows
 from seads.errors import SeadsError
 from seads.games.game import NO_MOVE, Split
 from seads.solving.agent import Agent
@@ -177,6 +178,7 @@ def env_for_skills(agent: Agent, starts: int, split: Split) -> Iterator[BatchedE
     if starts < 1:
         raise SeadsError(f"starts={starts}; allowed: 1 or more")
     rows = min(agent.num_skills * starts, OWN_ROWS if is_own(agent.env) else ROWS)
+    rows = most_rows(agent.env, agent.env_options, rows)
     with closing(agent.make_env(rows, split=split)) as env:
         yield env
 

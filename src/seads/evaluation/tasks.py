@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from contextlib import closing
+from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from jaxtyping import Bool
 
-from seads.envs.registry import lookup
+from seads.envs.registry import lookup, most_rows
 from seads.errors import SeadsError
 from seads.evaluation.coverage import ROWS
 from seads.evaluation.statistics import CONFIDENCE, summary, wilson_interval
@@ -239,9 +239,13 @@ def measure_tasks(
     solver = Solver(agent, drawn.starts, solving, tell)
     goals = game.to_bits(np.repeat(game.goal[None], len(drawn.depths), axis=0))
     executions: list[Execution] = []
-    for first in range(0, len(drawn.depths), ROWS):
-        part = slice(first, first + ROWS)
-        with closing(agent.make_env(len(drawn.starts[part]))) as env:
+    rows = min(most_rows(agent.env, agent.env_options, ROWS), len(drawn.depths))
+    with ExitStack() as stack:
+        env = stack.enter_context(closing(agent.make_env(rows)))
+        for first in range(0, len(drawn.depths), rows):
+            part = slice(first, first + rows)
+            if len(drawn.starts[part]) < rows:  # the last few
+                env = stack.enter_context(closing(agent.make_env(len(drawn.starts[part]))))
             executions += solver.solve(
                 env, agent, drawn.seeds[part], goals[part], drawn.starts[part]
             )

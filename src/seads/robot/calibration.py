@@ -23,6 +23,7 @@ from seads.reading import read_json
 from seads.robot import kinematics
 from seads.robot.guard import LARGEST, MOST_TILT, Envelope
 from seads.robot.kinematics import Points, Speed
+from seads.robot.tablet import combine
 
 FILE_VERSION = 1
 FULL_HEIGHT = 100.0
@@ -91,16 +92,15 @@ class Calibration:
 
     def points(self, places: Points) -> Points:
         """Points in mm of places: x and y on the screen, z = 1 is 10 cm above it."""
-        flat = np.column_stack([places[:, :2], np.ones(len(places))]) @ self.matrix.T
-        flat = flat[:, :2] / flat[:, 2:]
+        flat = _mapped(self.matrix, places[:, :2])
         height = FULL_HEIGHT * places[:, 2:]
-        return self.origin + flat @ self.axes[:2] + height * self.axes[2]
+        return self.origin + combine(self.axes, np.column_stack([flat, height]))
 
     def places(self, points: Points) -> Points:
         """Places over the screen of points in mm."""
-        seen = (points - self.origin) @ self.axes.T
-        flat = np.column_stack([seen[:, :2], np.ones(len(points))]) @ np.linalg.inv(self.matrix).T
-        return np.column_stack([flat[:, :2] / flat[:, 2:], seen[:, 2] / FULL_HEIGHT])
+        seen = combine(self.axes.T, points - self.origin)
+        flat = _mapped(np.linalg.inv(self.matrix), seen[:, :2])
+        return np.column_stack([flat, seen[:, 2] / FULL_HEIGHT])
 
     @property
     def residuals(self) -> dict[str, float]:
@@ -182,6 +182,14 @@ class Calibration:
         low, high = points.min(0) - MARGIN, points.max(0) + MARGIN
         # beside and above there is room; nearer to the base than the largest box is not
         return np.maximum(low, LARGEST[0]), np.minimum(high, LARGEST[1])
+
+
+def _mapped(
+    matrix: Float[np.ndarray, "3 3"], flat: Float[np.ndarray, "rows 2"]
+) -> Float[np.ndarray, "rows 2"]:
+    """A perspective map of points in a plane."""
+    mapped = combine(matrix.T, np.column_stack([flat, np.ones(len(flat))]))
+    return mapped[:, :2] / mapped[:, 2:]
 
 
 def _perspective(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import Enum
 
-from seads.errors import SeadsError
+from seads.errors import WorldFault
 
 
 class Afterwards(Enum):
@@ -15,7 +15,7 @@ class Afterwards(Enum):
     PERSON = "a person must look: the checkpoint is kept, start again afterwards"
 
 
-class RobotFault(SeadsError):
+class RobotFault(WorldFault):
     """The arm did not do as it was told; it was stopped before this was raised."""
 
     afterwards = Afterwards.PERSON
@@ -117,6 +117,10 @@ class NoContact(RobotFault):
 
 class TooManyMisses(RobotFault):
     """Pushes in a row that the screen did not see."""
+
+
+class NoScreen(RobotFault):
+    """The page was closed, or the screen locked, for too long."""
 
 
 def named(name: str, message: str) -> RobotFault:

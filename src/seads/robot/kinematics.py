@@ -65,15 +65,16 @@ SLOW = Speed(feed=5.0)
 
 def inverse(points: Points, tool: Tool = PEN) -> Angles:
     """The angles that bring the tip to the points; NaN where no angles do."""
-    stretch = np.hypot(points[:, 0], points[:, 1]) - SHOULDER_OFFSET - tool.front
-    height = points[:, 2] + tool.height - SHOULDER_HEIGHT
+    x, y, z = _columns(points)
+    stretch = np.hypot(x, y) - SHOULDER_OFFSET - tool.front
+    height = z + tool.height - SHOULDER_HEIGHT
     square = stretch**2 + height**2
     distance = np.sqrt(square)
     with np.errstate(invalid="ignore", divide="ignore"):
         lower = np.arccos((LOWER**2 + square - UPPER**2) / (2 * LOWER * distance))
         upper = np.arccos((UPPER**2 + square - LOWER**2) / (2 * UPPER * distance))
     rise = np.arctan2(height, stretch)
-    base = np.arctan2(points[:, 1], points[:, 0])
+    base = np.arctan2(y, x)
     angles = np.degrees(np.stack([base, rise + lower, upper - rise], axis=1))
     angles[~np.isfinite(angles).all(1)] = np.nan
     return angles
@@ -81,10 +82,27 @@ def inverse(points: Points, tool: Tool = PEN) -> Angles:
 
 def forward(angles: Angles, tool: Tool = PEN) -> Points:
     """Where the tip is."""
-    base, lower, upper = np.radians(angles).T
+    base, lower, upper = np.radians(_columns(angles))
     reach = LOWER * np.cos(lower) + UPPER * np.cos(upper) + SHOULDER_OFFSET + tool.front
     height = LOWER * np.sin(lower) - UPPER * np.sin(upper) + SHOULDER_HEIGHT - tool.height
     return np.stack([reach * np.cos(base), reach * np.sin(base), height], axis=1)
+
+
+def skeleton(angles: Float[np.ndarray, "3"], tool: Tool = PEN) -> Float[np.ndarray, "6 3"]:
+    """Base, shoulder, elbow, wrist, the pen's holder and its tip, for drawing an arm."""
+    base, lower, upper = np.radians(angles)
+    elbow = SHOULDER_OFFSET + LOWER * np.cos(lower)
+    wrist = elbow + UPPER * np.cos(upper)
+    raised = SHOULDER_HEIGHT + LOWER * np.sin(lower)
+    front, sunk = wrist + tool.front, raised - UPPER * np.sin(upper)
+    reach = np.array([0.0, SHOULDER_OFFSET, elbow, wrist, front, front])
+    height = np.array([0.0, SHOULDER_HEIGHT, raised, sunk, sunk, sunk - tool.height])
+    return np.stack([reach * np.cos(base), reach * np.sin(base), height], axis=1)
+
+
+def _columns(rows: Float[np.ndarray, "rows 3"]) -> Float[np.ndarray, "3 rows"]:
+    """Contiguous, for numpy rounds a strided array otherwise: a row must not see its batch."""
+    return np.ascontiguousarray(rows.T)
 
 
 def legal(angles: Angles) -> Bool[np.ndarray, "rows"]:

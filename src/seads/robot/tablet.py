@@ -62,4 +62,14 @@ class Tablet:
     def places(self, points: Float[np.ndarray, "rows 3"]) -> Float[np.ndarray, "rows 3"]:
         """Places (x, y, mm above the screen) of points in the arm's frame."""
         frame = np.stack([self.across, self.down, self.normal], axis=1)
-        return np.linalg.solve(frame, (points - self.corner).T).T
+        return combine(np.linalg.inv(frame).T, points - self.corner)
+
+
+def combine(
+    vectors: Float[np.ndarray, "3 3"], parts: Float[np.ndarray, "rows 3"]
+) -> Float[np.ndarray, "rows 3"]:
+    """Sums of three vectors, each row with its own parts of them.
+
+    Not as a product of matrices: that rounds a row by the size of its batch.
+    """
+    return parts[:, :1] * vectors[0] + parts[:, 1:2] * vectors[1] + parts[:, 2:] * vectors[2]

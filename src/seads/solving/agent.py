@@ -153,6 +153,10 @@ class Agent:
             raise
         return made
 
+    def with_options(self, options: dict[str, Any]) -> Agent:
+        """The same agent in its environment with other options, such as a real arm's."""
+        return replace(self, env_options={**self.env_options, **options})
+
     def check_fits(self, spec: EnvSpec) -> None:
         """Raise unless this agent can act in an environment of that specification."""
         check_fits(self.env, self.architecture, spec)

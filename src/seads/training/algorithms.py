@@ -38,6 +38,10 @@ class AnyTrainer(Protocol):
         """The progress before the first epoch."""
         ...
 
+    def blank(self) -> Any:
+        """The same to be filled from a checkpoint; what it has collected does not matter."""
+        ...
+
     def epoch(self, progress: Any) -> tuple[Any, dict[str, float]]:
         """One epoch from any progress of this configuration: the new one, and its metrics.
 

@@ -1,17 +1,22 @@
-"""Collecting skill episodes: a pure function of the policy, the seed and the epoch."""
+"""Collecting skill episodes: a pure function of the policy, the seed, the epoch, and of how an
+environment stands that is never reset."""
 
 from __future__ import annotations
 
 import jax
 import numpy as np
-from jaxtyping import Float32
+from jaxtyping import Bool, Float32
 
 from seads.agent.buffer import Episodes
 from seads.agent.networks import SkillPolicy
 from seads.agent.rollout import run_skills
 from seads.agent.settings import AgentSettings
-from seads.envs.interface import BatchedEnv
+from seads.envs.embedding import EmbeddedEnv
+from seads.envs.interface import BatchedEnv, EnvSpec
 from seads.streams import Purpose, row_seeds
+
+Standing = dict[str, np.ndarray]
+"""How an environment stands that goes on without resets; empty for all others."""
 
 
 def collect(
@@ -21,14 +26,19 @@ def collect(
     num_skills: int,
     seed: int,
     epoch: int,
+    going_on: bool = False,
+    touched: list[tuple[int, float, float]] | None = None,
 ) -> Episodes:
-    """An epoch's episodes: fresh starts, uniform skills, the policy's noise and more for some.
+    """An epoch's episodes: uniform skills, the policy's noise and more for some.
 
-    The rows go round as often as it takes to have an episode for each skill, on average.
+    Each from a fresh start, the rows going round as often as it takes to have an episode for each
+    skill, on average; but where the environment goes on without resets, a row's episodes
+    come one after the other from where it stands, or from a first start unless `going_on`.
+    `touched` is given skill, x and y of every touch, where the environment tells them.
     """
     limit, size = env.spec.step_limit, env.spec.action_size
     rounds = -(-num_skills // env.num_envs)
-    count = rounds * env.num_envs
+    count = settings.episodes_going_on if env.spec.continuing else rounds * env.num_envs
     skills = np.random.default_rng([seed, epoch, Purpose.SKILLS]).integers(num_skills, size=count)
     rng = np.random.default_rng([seed, epoch, Purpose.NOISE])
     noise = rng.standard_normal((limit, count, size), np.float32)
@@ -39,13 +49,34 @@ def collect(
     seeds = row_seeds(seed, count, Purpose.STARTS, epoch)
 
     def go_round(at: slice) -> Episodes:
-        observations = env.reset(seeds[at])
-        return run_skills(
-            env, policy, observations, skills[at], num_skills, noise[:, at], disturbance[:, at]
-        )
+        goes_on = env.spec.continuing and (going_on or at.start > 0)
+        observations = env.resume() if goes_on else env.reset(seeds[at])
+
+        def note(rows: Bool[np.ndarray, "rows"]) -> None:
+            if touched is None or not isinstance(env, EmbeddedEnv):
+                return
+            for row in np.flatnonzero(rows & np.isfinite(env.touch).all(1)):
+                touched.append((int(skills[at][row]), *map(float, env.touch[row])))
+
+        some = skills[at], num_skills, noise[:, at], disturbance[:, at]
+        return run_skills(env, policy, observations, *some, on_step=note)
 
     rows = [slice(first, first + env.num_envs) for first in range(0, count, env.num_envs)]
     return jax.tree.map(lambda *parts: np.concatenate(parts), *map(go_round, rows))
+
+
+def no_episodes(spec: EnvSpec) -> Episodes:
+    """None, in arrays of the right shapes."""
+    limit, bits, count = spec.step_limit, spec.num_bits, np.zeros(0, np.int64)
+    return Episodes(
+        np.zeros((0, limit + 1, spec.observation_size), np.float32),
+        np.zeros((0, limit, spec.action_size), np.float32),
+        count,
+        count,
+        np.zeros((0, bits), bool),
+        np.zeros((0, bits), bool),
+        count,
+    )
 
 
 def correlated_noise(

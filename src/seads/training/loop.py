@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from contextlib import AbstractContextManager, closing, nullcontext
+from dataclasses import dataclass, field
 from typing import Any
 
 import jax
@@ -19,11 +20,13 @@ from seads.agent.skill_costs import skill_statistics
 from seads.agent.skill_model import LinearForwardModel
 from seads.envs import make_env
 from seads.envs.interface import EnvSpec
+from seads.envs.registry import is_continuing, lasting_options
 from seads.evaluation.coverage import run_all_skills
 from seads.solving.agent import Agent, Architecture
 from seads.streams import Purpose
-from seads.training.collector import collect
+from seads.training.collector import Standing, collect, no_episodes
 from seads.training.config import TrainConfig
+from seads.training.pushes import Pushes, Touches, none
 
 
 @jax.tree_util.register_dataclass
@@ -39,6 +42,10 @@ class Progress:
     env_steps: int = 0
     next_coverage: int = 0
     """Environment steps at which the coverage is measured again."""
+    standing: Standing = field(default_factory=dict)
+    """Where collection goes on, if the environment is never reset."""
+    pushes: Pushes | None = None
+    """Of such an environment: the first and the last touches."""
 
 
 def skills_for(spec: EnvSpec) -> int:
@@ -54,9 +61,9 @@ class Trainer:
 
     def __init__(self, config: TrainConfig[AgentSettings]):
         settings = config.settings
-        self.env = make_env(
-            config.env, settings.episodes_per_epoch, split="train", **config.env_options
-        )
+        # an environment that is never reset has one row, as a real one has
+        rows = 1 if is_continuing(config.env) else settings.episodes_per_epoch
+        self.env = make_env(config.env, rows, split="train", **config.env_options)
         spec = self.env.spec
         num_skills = settings.num_skills or max(spec.num_moves or skills_for(spec), 2)
         self.num_skills: int = num_skills
@@ -67,13 +74,22 @@ class Trainer:
             config, settings=settings.for_environment(spec, num_skills)
         )
         self._collector = ThreadPoolExecutor(1, "collector")
+        self._stands_at: Standing | None = None
+        """The progress' own dictionary while the environment stands as it says."""
 
     def begin(self) -> Progress:
         """The state before the first epoch."""
+        blank = self.blank()
+        pending, standing, touches = self._collect(blank.learner, 0, None)
+        pushes = blank.pushes and blank.pushes.add(touches)
+        return dataclasses.replace(blank, pending=pending, standing=standing, pushes=pushes)
+
+    def blank(self) -> Progress:
+        """The same with nothing collected, to be filled: the environment is left alone."""
         config, settings = self.config, self.config.settings
         volume = action_log_volume(self.env.spec) if settings.entropy_in_action_units else 0.0
         learner = initial_state(self.shapes, settings, config.seed, volume)
-        pending = self._collect(learner, 0)
+        pending = no_episodes(self.env.spec)
         buffer = EpisodeBuffer(
             pending,
             settings.buffer_episodes,
@@ -81,13 +97,15 @@ class Trainer:
             self.num_skills + 1,
             settings.balanced_buffer,
         )
-        return Progress(learner, buffer, pending, next_coverage=config.coverage_every)
+        coverage = config.coverage_every
+        pushes = Pushes() if self.env.spec.continuing else None
+        return Progress(learner, buffer, pending, 0, 0, coverage, self._standing(), pushes)
 
     def epoch(self, progress: Progress) -> tuple[Progress, dict[str, float]]:
         """One epoch; the episodes for the next one are collected while this one learns."""
         config, settings = self.config, self.config.settings
         epoch = progress.epoch + 1
-        upcoming = self._collector.submit(self._collect, progress.learner, epoch)
+        upcoming = self._collector.submit(self._collect, progress.learner, epoch, progress.standing)
         new = progress.pending
         progress.buffer.add(new)
         new_steps = int(new.lengths.sum())
@@ -100,10 +118,13 @@ class Trainer:
             rate = config.learning_rate(env_steps, new_steps)
             rounds = max(1, round(settings.updates_per_step * new_steps / settings.sac_steps))
             learner, metrics = learn(learner, progress.buffer, settings, rng, key, rate, rounds)
+        pending, standing, touches = upcoming.result()
         progress = dataclasses.replace(
             progress,
             learner=learner,
-            pending=upcoming.result(),
+            pending=pending,
+            standing=standing,
+            pushes=progress.pushes and progress.pushes.add(touches),
             epoch=epoch,
             env_steps=env_steps,
         )
@@ -116,17 +137,25 @@ class Trainer:
     def measure_coverage(self, progress: Progress) -> float:
         """Coverage of the averaged policy on a few training boards (evaluation has test boards).
 
-        In the rows that collect, which are idle between epochs and reset before the next.
+        In the rows that collect, which are idle between epochs and reset before the next; of an
+        environment that is never reset, in a simulated one.
         """
-        runs = run_all_skills(
-            self.env,
-            progress.learner.acting(average=True),
-            self.num_skills,
-            self.config.coverage_starts,
-            self.config.seed,
-            Purpose.COVERAGE_OF_RUN,
-        )
+        with self._rows_for_coverage() as env:
+            runs = run_all_skills(
+                env,
+                progress.learner.acting(average=True),
+                self.num_skills,
+                self.config.coverage_starts,
+                self.config.seed,
+                Purpose.COVERAGE_OF_RUN,
+            )
         return float(runs.distinct.mean())
+
+    def _rows_for_coverage(self) -> AbstractContextManager[BatchedEnv]:
+        if not self.env.spec.continuing:
+            return nullcontext(self.env)
+        options = lasting_options(self.config.env, self.config.env_options)
+        return closing(make_env(self.config.env, 256, split="train", **options))
 
     def agent(self, progress: Progress, card: dict[str, Any]) -> Agent:
         """What is shipped: the averaged policy and the skill model."""
@@ -150,14 +179,31 @@ class Trainer:
             # enough that every skill was tried some ten times
             newest = progress.buffer.stored.pick(progress.buffer.newest(10 * self.num_skills))
             card = {**card, "skills": skill_statistics(model, newest)}
-        return Agent(self.config.env, self.config.env_options, architecture, policy, model, card)
+        if progress.pushes is not None:
+            card = {**card, "pushes": progress.pushes.to_json()}
+        options = lasting_options(self.config.env, self.config.env_options)
+        return Agent(self.config.env, options, architecture, policy, model, card)
 
     def close(self) -> None:
         """End the collector and the environments."""
         self._collector.shutdown()
         self.env.close()
 
-    def _collect(self, learner: LearnerState, epoch: int) -> Episodes:
+    def _collect(
+        self, learner: LearnerState, epoch: int, standing: Standing | None
+    ) -> tuple[Episodes, Standing, Touches]:
+        """An epoch's episodes, how the environment stands after them, where it was touched."""
         settings, seed = self.config.settings, self.config.seed
         policy = learner.acting(settings.act_with_average)
-        return collect(self.env, policy, settings, self.num_skills, seed, epoch)
+        if standing and standing is not self._stands_at:
+            self.env.stand(standing)  # type: ignore[attr-defined]
+        going_on = standing is not None
+        touched: list[tuple[int, float, float]] | None = [] if self.env.spec.continuing else None
+        episodes = collect(
+            self.env, policy, settings, self.num_skills, seed, epoch, going_on, touched
+        )
+        self._stands_at = self._standing()
+        return episodes, self._stands_at, np.array(touched or none(), np.float32)
+
+    def _standing(self) -> Standing:
+        return self.env.standing() if self.env.spec.continuing else {}  # type: ignore[attr-defined]

@@ -15,7 +15,7 @@ import numpy as np
 
 from seads.agent.arrays import from_arrays, to_arrays
 from seads.envs.gymnasium_rows import RowFailed
-from seads.errors import SeadsError
+from seads.errors import SeadsError, WorldFault
 from seads.training.algorithms import AnyProgress, AnyTrainer, make_trainer
 from seads.training.checkpoint import disk_full, newest_checkpoint, write_checkpoint
 from seads.training.config import TrainConfig, fingerprint, read_config
@@ -90,7 +90,7 @@ def go_on(out: Path, report: Report = quiet, wandb: bool = False) -> str:
     ):
         settings = [*config.earlier_configs, fingerprint(out / "config.json")]
         report("begin", {})
-        progress = trainer.begin()
+        progress = trainer.blank()
 
         def take(arrays: dict[str, np.ndarray], facts: dict[str, Any]) -> AnyProgress:
             if facts.get("config", settings[0]) not in settings:
@@ -104,6 +104,8 @@ def go_on(out: Path, report: Report = quiet, wandb: bool = False) -> str:
                 report("warning", {"message": f"{complaint}; using the one before"})
             # the run may have been killed between the checkpoint and its agent
             save_agents(config, trainer, progress, out, step)
+        else:
+            progress = trainer.begin()
         return _run(config, trainer, progress, out, lock, report, wandb)
 
 
@@ -148,6 +150,11 @@ def _run(
                     save(config, trainer, progress, out)
                     write_meta(out, config, progress, status, seconds)
                     report("checkpoint", counters)
+        except WorldFault as fault:
+            # what was learned so far is good, and the world may be mended
+            save(config, trainer, progress, out)
+            write_meta(out, config, progress, "stopped", time.monotonic() - started)
+            raise type(fault)(f"{fault}; continue with: seads train --resume {out}") from fault
         except BaseException as error:
             ended: Status = "stopped" if isinstance(error, KeyboardInterrupt) else "failed"
             with suppress(OSError, SeadsError):  # the failure itself is what the user must hear of

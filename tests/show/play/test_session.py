@@ -10,7 +10,6 @@ import pytest
 from tests.exact_agent import exact_agent
 
 from seads.errors import SeadsError
-from seads.show.play.page import between
 from seads.show.play.session import HISTORY, PlaySession, Status
 from seads.solving.execution import skill_limit
 
@@ -259,10 +258,11 @@ def test_bad_requests_change_nothing(
         session.set_board(".#")
 
 
-def test_poses_on_the_way() -> None:
-    np.testing.assert_allclose(between(np.zeros(2), np.array([0.3, 0.0]), 3)[0], [0.1, 0.0])
-    assert len(between(None, np.zeros(2), 3)) == 1
-    assert len(between(np.zeros(2), np.ones(2), 3)) == 1
+def test_poses_on_the_way(session: PlaySession) -> None:
+    way = session.env.manipulator.way
+    np.testing.assert_allclose(way(np.zeros(2), np.array([0.3, 0.0]), 3, False)[0], [0.1, 0.0])
+    assert len(way(None, np.zeros(2), 3, False)) == 1
+    assert len(way(np.zeros(2), np.ones(2), 3, True)) == 1
 
 
 def test_skills_run_by_hand_do_not_use_up_the_next_step(session: PlaySession) -> None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import threading
 import time
 from collections import OrderedDict, deque
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
@@ -106,6 +107,7 @@ class TouchBoard:
         self._pages: OrderedDict[str, _Page] = OrderedDict()
         self._unread: deque[Touch] = deque(maxlen=UNREAD_KEPT)
         self._number = 0
+        self._playing = True
         self._changed = threading.Condition()
 
     @property
@@ -129,6 +131,15 @@ class TouchBoard:
         with self._changed:
             self._board = board
             self._notify()
+
+    @contextmanager
+    def not_playing(self) -> Iterator[None]:
+        """Within it touches are felt and counted, but the board stays: an arm feels its way."""
+        self._playing = False
+        try:
+            yield
+        finally:
+            self._playing = True
 
     @property
     def counters(self) -> Counters:
@@ -223,9 +234,10 @@ class TouchBoard:
     def _happened(self, name: str, kind: Kind, x: float, y: float) -> None:
         move = NO_MOVE
         if kind == "down":
-            boards = self._board[None]
-            moves = self.game.move_at(np.array([[x, y]]), boards)
-            self._board, move = self.game.play(boards, moves)[0], int(moves[0])
+            if self._playing:
+                boards = self._board[None]
+                moves = self.game.move_at(np.array([[x, y]]), boards)
+                self._board, move = self.game.play(boards, moves)[0], int(moves[0])
             self._count("touches")
         elif kind == "cancel":
             self._count("cancelled")

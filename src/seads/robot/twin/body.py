@@ -146,12 +146,12 @@ class Body:
                 self._log("down" if self.pen.down else "up", when, x=x, y=y)
             if self.current.finished > now:
                 break
-            ended = self.current.finished
+            begun, ended = self.current.begun, self.current.finished
             self.rest = self.current.at(ended)
             self.current, self._crossings = None, []
             height = float(self.pen.tablet.places(self.tip(ended)[None])[0, 2])
             self.pen.deepest = min(self.pen.deepest, height)
-            self._log("stood", ended, height=height)
+            self._log("stood", ended, height=height, seconds=ended - begun)
             if self.queue:
                 self._begin(ended)
             else:

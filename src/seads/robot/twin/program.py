@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 from seads.errors import SeadsError, require
 from seads.robot.protocol import Dialect
-from seads.robot.screen import PenScreen, RecordingScreen, WritingScreen
+from seads.robot.screen import PenScreen, RecordingScreen
 from seads.robot.tablet import Tablet
 from seads.robot.twin.firmware import Twin
 from seads.robot.twin.schedule import RECOVERABLE, Schedule
@@ -42,8 +42,9 @@ class TwinSettings:
     """Of the random faults and touches."""
     near: float = 160.0
     """How far the tablet's near edge is from the arm's middle, in mm."""
-    touches: Path | None = None
-    """Write what touches the screen into this file, a line of JSON each."""
+    page: str | None = None
+    """Address of the board's page, which the pen then touches as on a tablet; it need not be served
+    yet. By default the screen is an empty one."""
     log: Path | None = None
     """Write everything that happens into this file, a line of JSON each."""
     link: Path | None = None
@@ -73,7 +74,7 @@ def run_twin(
     """Play the arm until Ctrl-C, a SIGTERM or a cut cable; what happened."""
     settings.check()
     if screen is None:
-        screen = RecordingScreen() if settings.touches is None else WritingScreen(settings.touches)
+        screen = _screen(settings.page)
     with contextlib.ExitStack() as stack:
         log = _log_into(settings.log, stack)
         twin = Twin(
@@ -93,6 +94,14 @@ def run_twin(
         with contextlib.suppress(KeyboardInterrupt):
             terminal.serve()
     return {"port": terminal.port, "moves": twin.moves, "touches": twin.pen.touches}
+
+
+def _screen(page: str | None) -> PenScreen:
+    if page is None:
+        return RecordingScreen()
+    from seads.robot.board.page_client import PageScreen
+
+    return PageScreen(page)
 
 
 def _log_into(file: Path | None, stack: contextlib.ExitStack) -> Callable[..., None]:

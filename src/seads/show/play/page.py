@@ -260,7 +260,9 @@ class Page:
         with self._lock:
             if session is not self._session:
                 return
-            poses = between(self._last_pose, manipulator.pose(0), manipulator.frames_per_step)
+            touching = bool(np.isfinite(session.env.touch[0]).all())
+            now, frames = manipulator.pose(0), manipulator.frames_per_step
+            poses = manipulator.way(self._last_pose, now, frames, touching)
         seconds = 1 / (manipulator.steps_per_second * self.speed * len(poses))
         for pose in poses:
             with self._lock:
@@ -297,10 +299,3 @@ class Page:
         ):
             if element.content != text:
                 element.content = text
-
-
-def between(before: Any, after: np.ndarray, frames: int) -> list[np.ndarray]:
-    """Poses on the way, the last one being `after`; no way is shown where the body was put anew."""
-    if before is None or np.abs(after - before).max() > 0.5:
-        return [after]
-    return [before + (after - before) * (i + 1) / frames for i in range(frames)]

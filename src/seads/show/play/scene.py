@@ -49,8 +49,8 @@ class PlayScene:
 
     def world(self, point: Sequence[float]) -> tuple[float, float]:
         """World x, y of a point of the board's unit square."""
-        extent = self._stage.half_extent
-        return (point[0] * 2 - 1) * extent, (1 - point[1] * 2) * extent
+        width, depth = self._stage.size
+        return (point[0] - 0.5) * width, (0.5 - point[1]) * depth
 
     def update(self, pose: Any | None = None, picked: int | None = None) -> None:
         """Draw the row as it is now, or with its body in another pose."""
@@ -97,8 +97,8 @@ class PlayScene:
             return
         box = self._game.mark(move)
         if self._target is None:
-            side = 2 * self._stage.half_extent
-            size = (box.width * side, box.height * side, TARGET_HEIGHT)
+            width, depth = self._stage.size
+            size = (box.width * width, box.height * depth, TARGET_HEIGHT)
             self._target = self._scene.add_box("/plan/target", TOUCHING, size, cast_shadow=False)
         raised = 0.0015 if self._chips else 0.0005
         height = self._top_at(box) + raised - TARGET_HEIGHT
@@ -116,7 +116,8 @@ class PlayScene:
     def _add_chip(self, field: int) -> tuple[Any, Any]:
         """A white disc with a dark rim, and the number on it."""
         name, box = f"/board/chips/{field}", self._game.fields[field]
-        radius = 0.27 * 2 * self._stage.half_extent * min(box.width, box.height)
+        width, depth = self._stage.size
+        radius = 0.27 * min(box.width * width, box.height * depth)
         place = (*self.world(box), self._stage.tops[field])
         disc = self._scene.add_frame(name, show_axes=False, position=place)
         for part, wide, high, colour in (("rim", 1.1, 0.006, TIP), ("disc", 1.0, 0.0065, CHIP)):
@@ -129,9 +130,9 @@ class PlayScene:
         return disc, number
 
     def _add_table(self) -> None:
-        width = 2 * self._stage.half_extent + 0.06
+        width, depth = (side + 0.06 for side in self._stage.size)
         self._scene.add_box(
-            "/table", TABLE, (width, width, 0.01), position=(0.0, 0.0, -0.006), cast_shadow=False
+            "/table", TABLE, (width, depth, 0.01), position=(0.0, 0.0, -0.006), cast_shadow=False
         )
         if self._stage.on_table:  # an arm stands beside its board, on the same table
             self._scene.add_box(
@@ -144,11 +145,11 @@ class PlayScene:
 
     def _add_field(self, field: int, clicked: Click | None) -> Any:
         box, height = self._game.fields[field], self._stage.tops[field]
-        side = 2 * self._stage.half_extent * GAP
+        width, depth = (side * GAP for side in self._stage.size)
         handle = self._scene.add_box(
             f"/board/{field}",
             OFF,
-            (box.width * side, box.height * side, height),
+            (box.width * width, box.height * depth, height),
             position=(*self.world(box), height / 2),
         )
         if clicked is not None:

@@ -14,14 +14,16 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from seads.agent.card import packaged
 from seads.errors import SeadsError
 from seads.robot.board.access import is_loopback, new_code, reachable_address
 from seads.show.play.guard import Guard
-from seads.show.play.page import Page, between
+from seads.show.play.page import Page
 from seads.show.play.scene import PlayScene
 from seads.show.play.session import PlaySession, Status
-from seads.solving.agent import load
+from seads.solving.agent import Agent, load
 
 PORTS_TRIED = 100
 REPLAY_FRAMES = 3
@@ -73,8 +75,14 @@ class PlayServer:
         port: int = 8080,
         planner: str = "auto",
         seed: int = 0,
+        env_options: dict[str, Any] | None = None,
     ) -> None:
-        self._get_agent = lru_cache(maxsize=4)(load)
+        """`env_options` are of the run's environment, such as a real arm's line."""
+
+        def get(name: str) -> Agent:
+            return load(name).with_options((env_options or {}) if name == run else {})
+
+        self._get_agent = lru_cache(maxsize=4)(get)
         # What is wrong with the run, the planner or the agent is said before anything is served.
         PlaySession(self._get_agent(run), seed, planner).close()
         self.host, self.port = host, free_port(host, port)
@@ -147,11 +155,12 @@ def export_replay(
     depth: int | None = None,
     planner: str = "auto",
     seed: int = 0,
+    env_options: dict[str, Any] | None = None,
 ) -> Status:
     """Solve one board and write it as a page that plays it back, without Python or a network."""
     if out.suffix not in (".html", ".htm"):
         raise SeadsError(f"{out} is no page; its name must end in .html")
-    session = PlaySession(load(run), seed, planner)
+    session = PlaySession(load(run).with_options(env_options or {}), seed, planner)
     try:
         if board is not None:
             session.set_board(board)
@@ -187,7 +196,9 @@ def _record(session: PlaySession) -> str:
         def look() -> None:
             nonlocal last
             now = manipulator.pose(0)
-            poses = between(last, now, REPLAY_FRAMES)
+            touching = bool(np.isfinite(session.env.touch[0]).all())
+            frames = max(REPLAY_FRAMES, manipulator.frames_per_step)
+            poses = manipulator.way(last, now, frames, touching)
             for pose in poses:
                 scene.update(pose)
                 scene.show_plan(session.plan_left)

@@ -15,7 +15,7 @@ from seads.show.report.learning import draw_curves, draw_wall_clock
 from seads.show.report.page import Section, details, page, table
 from seads.show.report.reading import Groups, group_runs, read_run
 from seads.show.report.records import Measured, RunRecord
-from seads.show.report.skills import draw_operators, draw_paths, draw_touches
+from seads.show.report.skills import draw_operators, draw_paths, draw_pushes, draw_touches
 from seads.show.report.style import save, steps_text
 from seads.show.report.tasks import (
     draw_failures,
@@ -66,6 +66,12 @@ MAPS = (
      "that make a move, as a dot where it is the skill's usual one, else a cross (paper: figures "
      "S.6 to S.8). Percentages: starts from which the skill makes its usual move."),
 )  # fmt: skip
+
+
+PUSHES = (
+    "Where the board was touched by the first and by the last skills of the training, exploration "
+    "included; colour and marker are the skill's (paper S.12.1)."
+)
 
 
 def write_report(
@@ -173,6 +179,10 @@ def skill_sections(members: Sequence[RunRecord], title: str) -> Iterator[Section
             if drawn is not None:
                 caption += f" The same {found['starts']} starts for every skill, no exploration."
                 yield Section(f"skills-{name}-{slug}", f"{heading}: {title}", caption, drawn)
+    pushed = next((run for run in members if run.card.get("pushes")), None)
+    if pushed is not None and game is not None:
+        drawn = draw_pushes(pushed.card["pushes"], game, f"{title}, seed {pushed.seed}")
+        yield Section(f"pushes-{slug}", f"Pushes in training: {title}", PUSHES, drawn)
     modelled = next((run for run in members if run.has_weights), None)
     if modelled is not None:
         yield operator_section(modelled, game, title, slug)

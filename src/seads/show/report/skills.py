@@ -54,6 +54,21 @@ def draw_touches(found: dict[str, Any], game: Game, title: str) -> Figure:
         return drawn
 
 
+def draw_pushes(found: dict[str, Any], game: Game, title: str) -> Figure:
+    """Two boards: where the first and where the last pushes of a training landed, by skill."""
+    with figure(9.6, 5.2, columns=2) as (drawn, axes):
+        for one, (when, pushes) in zip(axes.flat, found.items(), strict=True):
+            draw_board(one, game)
+            for skill, x, y in pushes:
+                one.plot(
+                    x, y, color=colour(skill), marker=marker(skill), markersize=5, alpha=0.75,
+                    markeredgecolor="white", markeredgewidth=0.4,
+                )  # fmt: skip
+            one.set_title(f"the {when} {len(pushes)} pushes")
+        drawn.suptitle(title)
+        return drawn
+
+
 def draw_paths(found: dict[str, Any], game: Game, title: str) -> Figure | None:
     """A small board for each skill: its paths, pushes in vain, and touches that make a move."""
     skills = found["skills"]

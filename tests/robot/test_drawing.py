@@ -1,0 +1,67 @@
+"""The arm as capsules: they join up, end at the pen's tip, and the tip is over its place."""
+
+from __future__ import annotations
+
+from contextlib import closing
+
+import numpy as np
+import pytest
+from scipy.spatial.transform import Rotation
+
+from seads.envs import EmbeddedEnv, make_env
+from seads.robot import kinematics
+from seads.robot.drawing import GLASS, PARTS, capsule
+
+
+def made() -> EmbeddedEnv:
+    env = make_env("lightsout-robot-absolute", 1)
+    assert isinstance(env, EmbeddedEnv)
+    env.reset(np.array([1], np.uint64))
+    return env
+
+
+def test_the_skeleton_ends_at_the_tip() -> None:
+    angles = np.random.default_rng(0).uniform([-80, 30, 0], [80, 100, 60], (50, 3))
+    tips = np.array([kinematics.skeleton(one)[-1] for one in angles])
+    np.testing.assert_allclose(tips, kinematics.forward(angles), atol=1e-9)
+
+
+@pytest.mark.parametrize("place", [(0.0, 0.0), (1.0, 0.0), (0.5, 0.5), (0.2, 0.9)])
+def test_capsules_join_up_and_end_over_the_place(place: tuple[float, float]) -> None:
+    with closing(made()) as env:
+        env.step(np.array([place]))
+        arm = env.manipulator
+        poses, ends = arm.mesh_poses(arm.pose(0)), []
+        for mesh in arm.meshes() or ():
+            length = mesh.vertices[:, 0].max() + mesh.vertices[:, 0].min()
+            position, wxyz = poses[mesh.body]
+            ends.append(position + Rotation.from_quat(np.roll(wxyz, -1)).apply([length, 0, 0]))
+        starts = [poses[name].position for name, _, _ in PARTS]
+        np.testing.assert_allclose(ends[:-1], starts[1:], atol=1e-6)
+        width, depth = arm.stage.size
+        assert (width, depth) == pytest.approx((0.217, 0.136), abs=0.001)
+        wanted = [(place[0] - 0.5) * width, (0.5 - place[1]) * depth, GLASS + 0.02]
+        np.testing.assert_allclose(ends[-1], wanted, atol=0.0005)
+
+
+def test_a_push_is_shown_down_to_the_glass_and_up_again() -> None:
+    with closing(made()) as env:
+        arm = env.manipulator
+        before = arm.pose(0)
+        env.step(np.array([[0.7, 0.3]]))
+        after = arm.pose(0)
+        way = arm.way(before, after, 6, touching=True)
+        heights = [arm.mesh_poses(pose)["pen"].position[2] for pose in way]
+        assert np.array_equal(way[-1], after)
+        assert heights[5] - min(heights) == pytest.approx(0.02, abs=0.0005)
+        assert len(arm.way(before, after, 6, touching=False)) == 6
+
+
+def test_a_capsule_is_closed_and_round() -> None:
+    vertices, faces = capsule(0.1, 0.01)
+    assert vertices[:, 0].min() == pytest.approx(-0.01)
+    assert vertices[:, 0].max() == pytest.approx(0.11)
+    off = vertices.copy()
+    off[:, 0] -= np.clip(vertices[:, 0], 0.0, 0.1)
+    np.testing.assert_allclose(np.linalg.norm(off, axis=1), 0.01)
+    assert faces.max() == len(vertices) - 1
