@@ -37,7 +37,7 @@ class BaselineSettings:
     def __post_init__(self) -> None:
         sizes = self.hidden
         good = 1 <= len(sizes) <= 64 and all(1 <= size <= 16384 for size in sizes)
-        require(self, good, "hidden", "1 to 64 layers of 1 to 16384")
+        require(self, good, "hidden", "1 to 64 positive sizes, up to 16384")
         for name in ("batch", "replay_transitions"):
             require(self, getattr(self, name) <= 10**8, name, "up to 10**8")
         for name in ("learning_rate", "learning_rate_end", "updates"):
