@@ -7,6 +7,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from seads.agent.buffer import Episodes
 from seads.agent.effects import own_effects
 from seads.agent.skill_model import LinearForwardModel
 
@@ -20,29 +21,48 @@ def flipping(rows: list[list[int]], num_bits: int = 3) -> LinearForwardModel:
     return eqx.tree_at(lambda m: m.bias, model, jnp.asarray(bias))
 
 
-BOARDS = np.random.default_rng(0).random((40, 3)) < 0.5
+def done(model: LinearForwardModel, success: list[float], count: int = 40) -> Episodes:
+    """Each skill does on some boards what the model says as often as told, else nothing."""
+    skills = np.repeat(np.arange(len(success)), count)
+    before = np.random.default_rng(0).random((len(skills), 3)) < 0.5
+    flips = np.asarray(model.flip_logits(before, skills)) > 0
+    works = np.concatenate([np.arange(count) < share * count for share in success])
+    return Episodes(
+        observations=np.zeros((len(skills), 2, 1), np.float32),
+        actions=np.zeros((len(skills), 1, 1), np.float32),
+        lengths=np.ones(len(skills), np.int64),
+        skills=skills,
+        before=before,
+        after=before ^ (flips & works[:, None]),
+        moves=np.full(len(skills), -1),
+    )
+
+
+def own(model: LinearForwardModel, success: list[float]) -> list[bool]:
+    return own_effects(model, done(model, success), np.array(success)).tolist()
 
 
 def test_the_most_reliable_of_those_that_do_the_same_is_kept() -> None:
     model = flipping([[0], [1], [0], [0, 1]])
-    own = own_effects(model, BOARDS, np.array([0.5, 0.9, 0.8, 0.9]))
-    assert own.tolist() == [False, True, True, True]
+    assert own(model, [0.5, 0.9, 0.8, 0.9]) == [False, True, True, True]
 
 
 def test_nothing_and_hardly_ever_are_no_effects() -> None:
-    model = flipping([[0], [], [2]])
-    own = own_effects(model, BOARDS, np.array([0.5, 1.0, 0.05]))
-    assert own.tolist() == [True, False, False]
+    assert own(flipping([[0], [], [2]]), [0.5, 1.0, 0.05]) == [True, False, False]
 
 
-def test_a_difference_on_a_board_or_two_is_none() -> None:
-    model = flipping([[0], [0]])
-    grow = model.grow.at[1, 3 + 2].set(4.0)  # skill 1 flips bit 2 too, where bit 1 is set
-    differs = eqx.tree_at(lambda m: m.grow, model, grow)
-    rare = np.zeros((40, 3), bool)
-    rare[:, 0], rare[::2, 2] = np.arange(40) % 3 == 0, True
-    seldom = np.concatenate([rare, [[False, True, False]]])
-    success = np.array([0.9, 0.8])
-    assert own_effects(differs, BOARDS, success).all()
-    assert own_effects(differs, rare, success).tolist() == [True, False]
-    assert own_effects(differs, seldom, success).sum() == 2 - (4 / 5 >= 0.9)
+def test_a_skill_that_was_never_tried_has_none() -> None:
+    model = flipping([[0], [1]])
+    episodes = done(model, [1.0, 1.0])
+    tried = episodes.pick(np.flatnonzero(episodes.skills == 0))
+    assert own_effects(model, tried, np.array([0.9, 0.5])).tolist() == [True, False]
+
+
+def test_a_bit_of_this_and_a_bit_of_that_is_nothing_of_its_own() -> None:
+    model = flipping([[0], [1], [0]])
+    # skill 2 flips bit 1 in place of bit 0 wherever bit 2 is set
+    grow = model.grow.at[2, 6 + 1].set(4.0)
+    shrink = model.shrink.at[2, 6 + 0].set(4.0)
+    mixed = eqx.tree_at(lambda m: (m.grow, m.shrink), model, (grow, shrink))
+    assert own(mixed, [0.8, 0.8, 0.4]) == [True, True, False]
+    assert own(mixed, [0.8, 0.0, 0.4]) == [True, False, True]

@@ -34,7 +34,7 @@ def skill_statistics(
     slowest = float(episodes.lengths.max(initial=1))
     steps = np.where(tried > 0, total / np.maximum(tried, 1), slowest)
     success = (worked + 1) / (tried + 2)
-    own = own_effects(model, episodes.before, success)
+    own = own_effects(model, episodes, success)
     return [
         {
             "skill": skill,
