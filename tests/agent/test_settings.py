@@ -11,6 +11,7 @@ import pytest
 
 from seads.agent.settings import PRESETS, AgentSettings, changes, described, from_dict, preset
 from seads.baselines.settings import HACSettings, SACSettings
+from seads.envs.interface import EnvSpec
 from seads.envs.registry import ENVIRONMENTS, lookup
 from seads.errors import SeadsError
 
@@ -214,3 +215,16 @@ def test_every_setting_has_a_line_of_help(kind: type) -> None:
     says = described(kind)
     assert set(says) == {field.name for field in dataclasses.fields(kind)}
     assert all(line.endswith(".") and "\n" not in line for line in says.values())
+
+
+@pytest.mark.parametrize(
+    ("actions", "limit", "skills", "alpha"),
+    # the cursor (the paper has 0.1), the reacher, the Jaco arm, one push
+    [(3, 10, 25, 0.0991), (3, 50, 25, 0.0198), (9, 50, 25, 0.0066), (2, 1, 25, 0.1)],
+)
+def test_the_entropy_weight_follows_from_the_task(
+    actions: int, limit: int, skills: int, alpha: float
+) -> None:
+    spec = EnvSpec("any", 9, (-1.0,) * actions, (1.0,) * actions, 3, limit, skills)
+    assert preset("default").for_environment(spec, skills).alpha == pytest.approx(alpha, abs=1e-4)
+    assert preset("paper").for_environment(spec, skills) == preset("paper")

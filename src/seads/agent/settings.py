@@ -45,7 +45,7 @@ class AgentSettings:
     entropy_in_action_units: bool = True
     """Measure the policy's density in the environment's action units, not in [-1, 1]."""
     entropy_share: float = 0.0
-    """alpha becomes this share of 2 log K over the entropy of a skill of random actions; 0: not."""
+    """alpha is at most this share of 2 log K over the entropy of a skill of random actions; 0: any."""
     alpha_fall: float = 0.0
     """The entropy weight falls with this power of the learning rate; 0: not at all."""
     gamma: float = 0.99
@@ -210,13 +210,14 @@ class AgentSettings:
         """With the entropy weight that `entropy_share` means in an environment.
 
         A skill of random actions earns alpha times its entropy, at most log 2 an action and step;
-        one that works 2 log K. What counts is how these compare.
+        one that works 2 log K. What counts is how these compare. In short skills that would allow
+        so much that it pays to miss: `alpha` is the most there is.
         """
         if not self.entropy_share:
             return self
         random = spec.step_limit * spec.action_size * math.log(2)
         alpha = self.entropy_share * 2 * math.log(num_skills) / random
-        return dataclasses.replace(self, alpha=alpha)
+        return dataclasses.replace(self, alpha=min(alpha, self.alpha))
 
     @property
     def warmup_episodes(self) -> int:
