@@ -45,7 +45,7 @@ class AgentSettings:
     entropy_in_action_units: bool = True
     """Measure the policy's density in the environment's action units, not in [-1, 1]."""
     entropy_share: float = 0.0
-    """alpha is at most this share of 2 log K over the entropy of a skill of random actions; 0: any."""
+    """alpha is at most this share of 2 log K over the entropy of a random skill; 0: no matter."""
     alpha_fall: float = 0.0
     """The entropy weight falls with this power of the learning rate; 0: not at all."""
     gamma: float = 0.99
