@@ -255,6 +255,19 @@ def test_where_a_person_must_look_it_ends_in_a_sentence(
             env.step(np.array([[0.7, 0.7]]))
 
 
+def test_a_way_that_fails_leaves_the_pen_above_the_glass(tmp_path: Path) -> None:
+    """The second way of the displacement's start is dropped: the arm stays, and goes on."""
+    with on_twin(BOTH[1], tmp_path, "buffer-full@2,out-of-reach@3") as (env, twin, _):
+        seen = env.reset(SEED)[0, :2]
+        for _ in range(2):
+            step = env.step(np.array([[0.1, 0.1, -1.0]]))
+            np.testing.assert_allclose(step.observation[0, :2], seen, atol=1e-6)
+        assert len(served(env).faults) == 2
+        moved = env.step(np.array([[0.1, 0.1, -1.0]])).observation[0, :2]
+        assert np.abs(moved - seen).min() > 0.1
+        assert twin.pen.touches == 0
+
+
 def test_a_page_that_goes_is_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with on_twin(BOTH[0], tmp_path) as (env, twin, screen):
         env.reset(SEED)

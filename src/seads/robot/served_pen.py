@@ -131,6 +131,8 @@ class ServedPen:
             with self.board.not_playing():
                 self._wait_for_screen()
                 touch_corner(self.arm, self.board, self.calibration)
+        else:  # it may have stopped with the pen on the glass
+            self._pen.retract()
 
     def _note(self, fault: RobotFault) -> None:
         self.faults.append(fault)

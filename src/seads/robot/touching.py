@@ -171,7 +171,7 @@ class Pen:
             if failed.afterwards is not Afterwards.GO_ON or self._arm.position is None:
                 raise
             fault = failed
-            self._retract()
+            self.retract()
         seen = wait_for_touches(self._screen, self._seconds)
         counted = tuple(one for one in seen if one.kind == "down")
         self._count(bool(counted) or fault is not None)
@@ -183,10 +183,11 @@ class Pen:
             raise Refused(f"place ({x}, {y}); allowed: from 0 to 1")
         return place
 
-    def _retract(self) -> None:
-        """The position is known: up from the screen, straight along its normal."""
+    def retract(self) -> None:
+        """Up from the screen, straight along its normal, from where the arm says that it is."""
         here = self._arm.position
-        assert here is not None
+        if here is None:
+            here = self._arm.get_observation().position
         z = float(self._calibration.places(here[None])[0, 2])
         if z < PUSH_HEIGHT:
             up = here + (PUSH_HEIGHT - z) * FULL_HEIGHT * self._calibration.axes[2]
