@@ -211,7 +211,7 @@ def test_without_a_page_the_arm_is_not_even_connected_to(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     erring_calibration(Tablet.lying()).save(tmp_path / "c.json")
-    monkeypatch.setattr(ServedPen.__init__, "__defaults__", ("127.0.0.1", 0, 1.0, 1.3, 0.05))
+    monkeypatch.setattr(served_pen, "FIRST_PAGE", 0.05)
     with pytest.raises(SeadsError, match="no screen has opened http://127"):
         make_env(
             BOTH[0], 1, port="/dev/nothing", calibration=str(tmp_path / "c.json"), board_port=0

@@ -29,9 +29,7 @@ from seads.training.pushes import KEPT, Pushes
 from seads.training.runner import go_on, start
 
 Make = Callable[..., TrainConfig]
-SMALL: dict[str, Any] = dict(
-    env="lightsout-robot-absolute", episodes_per_epoch=4, env_steps=80, coverage_every=0
-)
+SMALL: dict[str, Any] = dict(env="lightsout-robot-absolute", env_steps=80, coverage_every=0)
 
 
 def symbols_meet(episodes: Episodes) -> bool:
