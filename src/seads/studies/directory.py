@@ -94,12 +94,17 @@ def check_directories(runs: list[StudyRun], home: Path) -> None:
                 raise SeadsError(f"{directory} exists and is no run; choose another --out")
             continue
         check_version(directory)
-        found = differences(run.config.as_json(), read_config(directory / "config.json").as_json())
-        if found:
-            raise SeadsError(
-                f"{directory} is another run than the study's: {'; '.join(found[:3])}; choose "
-                "another --out, or another name for the group"
-            )
+        check_same(run.config.as_json(), directory)
+
+
+def check_same(config: dict[str, Any], directory: Path) -> None:
+    """Refuse a directory with another configuration than the study's."""
+    found = differences(config, read_config(directory / "config.json").as_json())
+    if found:
+        raise SeadsError(
+            f"{directory} is another run than the study's: {'; '.join(found[:3])}; choose "
+            "another --out, or another name for the group"
+        )
 
 
 def check_version(directory: Path) -> None:
