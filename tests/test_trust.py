@@ -79,6 +79,10 @@ def stranger(at_home: Path) -> Path:
         rewrite(run / file, env="hostile_code:make")
     for file in ("meta.json", "agent/card.json"):
         rewrite(run / file, seal="0" * 64)
+    facts = "seeds = [0]\nbudget = 2000\n"
+    (at_home / "theirs.toml").write_text(f'[[groups]]\nenvs = ["hostile_code:make"]\n{facts}')
+    search = 'name = "x"\nenv = "hostile_code:make"\nspace = { alpha = [0.1, 0.2] }\n'
+    (at_home / "their-search.toml").write_text(f"[[search]]\n{search}{facts}")
     step = run / "checkpoints" / "step_000000010"
     shutil.copytree(run / "agent", step / "agent")
     return run
@@ -95,11 +99,16 @@ NEEDS_THE_CODE = [
     "solve theirs --goal 0110",
     "train --resume theirs",
     "train --resume theirs --allow other:make",
+    "sweep theirs.toml",
+    "sweep theirs.toml --dry-run",
+    "sweep theirs.toml --dry-run --allow other:make",
+    "sweep their-search.toml --dry-run",
 ]
 NEEDS_NO_CODE = [
     "plan theirs --board 0110 --goal 0110",
     "plan theirs --operators",
     "report theirs --out page.html",
+    "tables theirs",
     "agents",
 ]
 OF_NO_USE = ["evaluate theirs --what tasks", "play theirs", "play theirs --export page.html"]
@@ -114,7 +123,7 @@ def test_no_command_runs_a_strangers_code(
     assert "Traceback" not in said
     assert status == (0 if line in NEEDS_NO_CODE else 2)
     if line in NEEDS_THE_CODE:
-        assert said.splitlines()[-1].startswith("seads: theirs")
+        assert said.splitlines()[-1].startswith("seads: their")
         assert "'hostile_code:make'" in said
         assert "--allow hostile_code:make" in said
     assert not list(at_home.glob("was-*"))
@@ -123,11 +132,19 @@ def test_no_command_runs_a_strangers_code(
 
 def test_the_table_of_commands_is_covered() -> None:
     tried = {line.split()[0] for line in [*NEEDS_THE_CODE, *NEEDS_NO_CODE, *OF_NO_USE]}
-    without_runs = {"envs", "robot"}
+    # check takes no file: the factory is named on its command line
+    without_runs = {"envs", "robot", "check"}
     assert tried | without_runs == set(cli.COMMANDS)
 
 
-@pytest.mark.parametrize("line", ["evaluate theirs --what coverage", "train --resume theirs"])
+@pytest.mark.parametrize(
+    "line",
+    [
+        "evaluate theirs --what coverage",
+        "train --resume theirs",
+        "sweep theirs.toml --dry-run --allow other:make",
+    ],
+)
 def test_what_the_user_names_is_imported(line: str, stranger: Path, at_home: Path) -> None:
     with pytest.raises(SystemExit, match="the stranger's code ran"):
         cli.main([*line.split(), "--allow", "hostile_code:make"])

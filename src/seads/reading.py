@@ -81,14 +81,17 @@ def raw_lines(path: Path) -> Iterator[bytes]:
             yield line.rstrip(b"\r\n")
 
 
-def as_kind(content: Any, kind: Any, complaint: str) -> Any:
-    """JSON, or what was read from it, as its type; raises "complaint: place: what is wrong"."""
+def as_kind(content: Any, kind: Any, complaint: str, texts: bool = False) -> Any:
+    """JSON, or what was read from it, as its type; raises "complaint: place: what is wrong".
+
+    Where all values are `texts`, as in a CSV file, numbers are read from them.
+    """
     try:
         if isinstance(content, bytes):
             content.decode()  # also where nobody looks
             return msgspec.json.decode(content, type=kind)
         _refuse_extra(content, kind)
-        return msgspec.convert(content, kind)
+        return msgspec.convert(content, kind, strict=not texts)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, SeadsError) as error:
         raise SeadsError(f"{complaint}: {_in_words(error)}") from None
 

@@ -13,6 +13,7 @@ import importlib.util
 import json
 import os
 import secrets
+from collections.abc import Collection
 from importlib.machinery import ModuleSpec, PathFinder
 from pathlib import Path
 from typing import Any
@@ -52,10 +53,21 @@ def refusal(
             return None
     named = "" if allow is None else f", and not {allow!r}, which you allow"
     return (
-        f"{source} names the environment {factory!r}{named}: using it would import and run that "
-        f"code, and this run was not trained here with it; if you trust it, add --allow {factory} "
-        f"(from Python: allow={factory!r})"
+        f"{source} {_would_import(factory, named)}, and this run was not trained here with it; if "
+        f"you trust it, add --allow {factory} (from Python: allow={factory!r})"
     )
+
+
+def study_refusal(factory: str, allow: Collection[str]) -> str | None:
+    """Why the factory that a study's file names may not be imported; None if the user named it."""
+    if factory in allow:
+        return None
+    named = f", and not {', '.join(map(repr, allow))}, which you allow" if allow else ""
+    return f"the study {_would_import(factory, named)}; if you trust it, add --allow {factory}"
+
+
+def _would_import(factory: str, named: str) -> str:
+    return f"names the environment {factory!r}{named}: using it would import and run that code"
 
 
 def _seal(key: bytes, factory: str, options: dict[str, Any]) -> str:

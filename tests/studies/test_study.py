@@ -8,6 +8,7 @@ import pytest
 
 from seads import cli
 from seads.errors import SeadsError
+from seads.reading import MOST_BYTES
 from seads.studies.directory import check_directories
 from seads.studies.runs import StudyRun, check_names
 from seads.studies.runs import runs_of as group_runs_of
@@ -67,15 +68,28 @@ def test_a_group_may_measure_otherwise(tmp_path: Path) -> None:
         (("presets", "present"), 4, "unknown key 'present'; did you mean 'presets'?"),
         (('"default"', '"papr"'), 4, "unknown preset 'papr'; did you mean 'paper'?"),
         (("cursor-2x2", "curser"), 3, "did you mean 'lightsout-cursor'?"),
-        (('"0-1"', "[3, 4, 3]"), 5, "seed 3 is given 2 times"),
+        (('"0-1"', "[3, 4, 3]"), 5, "seeds has 3 twice"),
         (('"0-1"', '"9-0"'), 5, "seeds='9-0'; allowed: 0-9, or a list"),
-        (('"0-1"', "[]"), 5, "seeds=[]; allowed: 0-9"),
+        (('"0-1"', "[]"), 5, "seeds=[]: expected array of length >= 1"),
         (("3000", "300"), 6, "budget=300 is less than one epoch may take"),
-        (("3000", '"much"'), 6, "budget='much'; allowed: int"),
+        (("3000", '"much"'), 6, "budget='much': expected int, got str"),
         (("budget = 3000", ""), 2, "budget is missing"),
         (("3000", "3000\nsettings = { n_setp = 1 }"), 7, "did you mean 'n_step'?"),
         (("3000", "3000\nschedule = { env_steps = 1 }"), 7, "unknown key of schedule 'env_steps'"),
         (("3000", '3000\nevaluate = { tasks = ["twice"] }'), 7, "unknown value of tasks 'twice'"),
+        (('"0-1"', '"0-99999999999"'), 5, "allowed: 0-9, or a list"),
+        (('"0-1"', "[1.5]"), 5, "expected int, got float"),
+        (("3000", "nan"), 6, "budget=nan: expected int, got float"),
+        (("3000", "1" + "0" * 40), 6, "expected int <= 1000000000000"),
+        (("3000", "3000\nsettings = { alpha = nan }"), 7, "alpha=nan"),
+        (("3000", "3000\nsettings = { alpha = inf }"), 7, "alpha=inf"),
+        (("3000", "3000\nsettings = { alpha = { deep = 1 } }"), 7, "settings={'alpha'"),
+        (("3000", "3000\nsettings = { num_skills = 1000000000 }"), 7, "num_skills=1000000000"),
+        (("3000", "3000\nschedule = { log_every = nan }"), 7, "expected int, got float"),
+        (("3000", "3000\nschedule = { log_every = 0 }"), 7, "log_every=0; allowed: 1 or more"),
+        (("3000", '3000\nname = "../../home"'), 7, "name='../../home': expected str matching"),
+        (("3000", "3000\nevaluate = { starts = 1000000000 }"), 7, "expected int <= 100000"),
+        (("3000", "3000\nevaluate = 3"), 2, "3 is no table of names and values"),
         (("[[groups]]", "[[group]]"), 2, "unknown key 'group'; did you mean 'groups'?"),
     ],
 )
@@ -106,6 +120,9 @@ def test_the_line_is_that_of_the_group_it_is_in(tmp_path: Path) -> None:
     [
         ("", "has no runs"),
         ("budget = [", "is no TOML"),
+        ("a = " + "[" * 100_000, "is no TOML: it is nested too deeply"),
+        ("groups = [3]", "3 is no table of names and values"),
+        (GROUP.replace("0-1", "0-9999").replace('"default"', '"default", "paper"'), "20000 runs"),
         (GROUP + GROUP, "groups overlap, both have lightsout-cursor-2x2-default-seed0"),
         (
             GROUP + GROUP + 'name = "other"\n',
@@ -116,6 +133,14 @@ def test_the_line_is_that_of_the_group_it_is_in(tmp_path: Path) -> None:
 def test_studies_that_make_no_sense(text: str, sentence: str, tmp_path: Path) -> None:
     with pytest.raises(SeadsError, match=sentence):
         runs_of(read_study(written(tmp_path, text)))
+
+
+@pytest.mark.parametrize("raw", [b"\xff\xfe", bytes(100), b" " * (MOST_BYTES + 1)], ids=len)
+def test_a_study_that_is_no_text(raw: bytes, tmp_path: Path) -> None:
+    path = tmp_path / "study.toml"
+    path.write_bytes(raw)
+    with pytest.raises(SeadsError, match=r"study\.toml is no"):
+        read_study(path)
 
 
 def test_directories_of_other_runs_are_refused(tmp_path: Path) -> None:
@@ -159,6 +184,16 @@ def test_a_grid_is_every_combination(tmp_path: Path) -> None:
     [
         (("[1, 2]", "[]"), 7, "n_step=[]; allowed: a list, or { low, high, log }"),
         (("[1, 2]", "{ low = 1, high = 2 }"), 7, "n_step is a span, and a grid needs a list"),
+        (("[1, 2]", "[[[1]]]"), 7, "allowed: a list, or { low, high, log }"),
+        (("[1, 2]", '{ low = "a", high = 2 }'), 7, "low: expected float, got str"),
+        (("[1, 2]", "{ low = 1, high = inf }"), 7, "high: expected float <= 1000000000000"),
+        (("[1, 2]", "{ low = 1, high = nan }"), 7, "high: expected float"),
+        (("[1, 2]", f"{list(range(9999))}"), 7, "length <= 1000"),
+        (
+            ("[1, 2], alpha", f"{list(range(1, 900))}, gamma = [{'0.9, ' * 900}0.8], alpha"),
+            2,
+            "runs; allowed",
+        ),
         (("space", 'sampler = "gird"\nspace'), 7, "unknown sampler 'gird'; did you mean 'grid'?"),
         (("space", 'sampler = "tpe"\nspace'), 2, "trials is how many tpe makes"),
         (("n_step", "n_setp"), 7, "did you mean 'n_step'?"),

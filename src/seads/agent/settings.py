@@ -312,7 +312,8 @@ def changes(values: dict[str, Any], kind: type = AgentSettings) -> dict[str, Any
             value = tuple(value) if isinstance(value, list | tuple) else (value,)
             fits = all(type(v) is int for v in value)
         elif isinstance(default, float):
-            fits = isinstance(value, int | float) and not isinstance(value, bool)
+            number = isinstance(value, int | float) and not isinstance(value, bool)
+            fits = number and abs(value) < 1e300  # which nan and inf are not
             value = float(value) if fits else value
         else:
             fits = type(value) is type(default)

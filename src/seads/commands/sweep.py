@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
@@ -25,6 +26,10 @@ class Options:
     """Runs at once, each with its share of the cores; as many as there are cores by default."""
     address: str | None = None
     """HOST:PORT of a running Ray cluster; without it, this machine alone, on loopback."""
+    allow: Annotated[
+        tyro.conf.UseAppendAction[tuple[str, ...]], tyro.conf.arg(metavar="MODULE:FACTORY")
+    ] = ()
+    """Import this environment, which the study names; once for each such environment."""
     dry_run: bool = False
     """Start nothing: list the runs, and about how long they will take."""
     json: bool = False
@@ -35,7 +40,7 @@ def run(options: Options) -> dict[str, Any]:
     """Carry the study out, or list its runs."""
     from seads.studies.directory import check_directories
     from seads.studies.engine import started
-    from seads.studies.runs import check_names, runs_of
+    from seads.studies.runs import check_code, check_names, runs_of
     from seads.studies.search import Searches
     from seads.studies.showing import SweepProgress, total_text
     from seads.studies.study import read_study
@@ -44,6 +49,7 @@ def run(options: Options) -> dict[str, Any]:
     if options.workers is not None and options.workers < 1:
         raise SeadsError(f"--workers {options.workers}; allowed: 1 or more")
     study = read_study(options.study)
+    check_code(study, options.allow)
     home = options.out or Path("runs") / options.study.stem
     searches = Searches(study)
     runs = runs_of(study) + searches.runs
@@ -70,7 +76,9 @@ def run(options: Options) -> dict[str, Any]:
     for name, why in sweep.failed.items():
         print(f"{name} failed: {why}")
     if len(sweep.finished) < len(runs):
-        print(f"go on with: seads sweep {options.study} --out {home}")
+        words = ["seads", "sweep", str(options.study), "--out", str(home)]
+        words += [word for name in options.allow for word in ("--allow", name)]
+        print(f"go on with: {shlex.join(words)}")
     else:
         print(f"next: seads tables {home}")
     status = STOPPED if sweep.stopping else SOME_FAILED if sweep.failed else 0

@@ -13,7 +13,7 @@ from seads.errors import SeadsError, unknown
 from seads.evaluation.baselines import BaselineScores, measure_baseline
 from seads.evaluation.coverage import Coverage, measure_coverage
 from seads.evaluation.model import ModelScores, measure_model
-from seads.evaluation.results import checkpoint_agents
+from seads.evaluation.results import checkpoint_agents, steps_of
 from seads.evaluation.skill_maps import SkillMaps, measure_skill_maps
 from seads.evaluation.tasks import OnPlan, TaskScores, measure_tasks
 from seads.games.game import Split
@@ -189,4 +189,4 @@ def measure_along(
     """One part at every checkpoint of a run, as points of a curve against env steps."""
     for directory in checkpoint_agents(run):
         agent = open_agent(directory, allow)
-        yield {"env_steps": agent.card["env_steps"], **measure(agent, part, how, on_plan).point()}
+        yield {"env_steps": steps_of(directory), **measure(agent, part, how, on_plan).point()}

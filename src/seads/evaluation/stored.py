@@ -1,6 +1,6 @@
-"""An evaluation as its file in eval/ has it: the types of what a report reads back.
+"""An evaluation as its file in eval/ has it: the types of what reports and tables read back.
 
-What else a file says, more than a report shows, is passed over.
+What else a file says, more than they show, is passed over.
 """
 
 from __future__ import annotations
@@ -48,6 +48,8 @@ class OneTask(TypedDict):
     solved: bool
     env_steps: NotRequired[Steps]
     skill_steps: NotRequired[list[Steps]]
+    planned_length: NotRequired[Count | None]
+    planning_seconds: NotRequired[Steps | None]
 
 
 class StoredTasks(TypedDict):
@@ -58,8 +60,11 @@ class StoredTasks(TypedDict):
     depths: dict[Depth, OneDepth]
     replan: NotRequired[bool]
     planner: NotRequired[Name]
+    by_depth: NotRequired[dict[Depth, Share]]
     failures: NotRequired[dict[Name, Count]]
+    solution_length: NotRequired[Summary | None]
     skill_length: NotRequired[Summary | None]
+    first_plan_seconds: NotRequired[Summary | None]
     tasks: NotRequired[list[OneTask]]
 
 
@@ -67,7 +72,9 @@ class StoredCoverage(TypedDict):
     """Distinct moves."""
 
     mean: Annotated[float, Meta(ge=0.0, le=1e9)]
+    of: NotRequired[Count | None]
     starts: NotRequired[Boards]
+    model_accuracy: NotRequired[Share | None]
 
 
 class OnePath(TypedDict):
@@ -117,6 +124,6 @@ class StoredResult(TypedDict, total=False):
 
 
 def read_result(path: Path) -> dict[str, Any]:
-    """What a report needs of an evaluation; a damaged file raises a sentence."""
+    """What is needed of an evaluation; a damaged file raises a sentence."""
     found = read_json(path, StoredResult, "an evaluation", MOST_RESULT_BYTES)
     return cast(dict[str, Any], found)

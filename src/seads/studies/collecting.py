@@ -8,13 +8,25 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
+
+from msgspec import Meta, Struct
 
 from seads.errors import SeadsError
-from seads.studies.directory import check_version, meta
+from seads.evaluation.stored import read_result
+from seads.reading import Count
+from seads.studies.directory import check_version
 from seads.studies.results import RESULTS, Board, Point, Results, RunResult, read_results
 from seads.training.config import read_config
-from seads.training.metrics import read_metrics
+from seads.training.metrics import MetricLine, TimingLine, read_counted
+from seads.training.provenance import RunMeta, read_meta
+
+
+class _Look(Struct):
+    """A run's own look at its coverage, in some of its metric lines."""
+
+    env_steps: Count
+    coverage: Annotated[float, Meta(ge=0.0, le=1e9)] | None = None
 
 
 def collect(sources: Sequence[Path]) -> Results:
@@ -66,7 +78,7 @@ class _Files:
 
     directory: Path
     config: Any
-    meta: dict[str, Any]
+    meta: RunMeta
     results: list[dict[str, Any]]
     """The evaluations on test boards."""
 
@@ -76,12 +88,9 @@ class _Files:
         config = read_config(directory / "config.json")
         results = []
         for path in sorted(directory.glob("eval/*.json")):
-            try:
-                found = json.loads(path.read_text())
-            except json.JSONDecodeError as error:
-                raise SeadsError(f"{path} is not JSON: {error}") from None
-            at = re.search(r"-at(\d+)-", path.name)
-            if isinstance(found, dict) and "-train-" not in path.name and "env_steps" in found:
+            found = read_result(path)
+            at = re.search(r"-at(\d{1,15})-", path.name)
+            if "-train-" not in path.name and found.get("env_steps") is not None:
                 results.append(
                     found
                     | {
@@ -90,7 +99,7 @@ class _Files:
                         "file": path.name,
                     }
                 )
-        return _Files(directory, config, meta(directory), results)
+        return _Files(directory, config, read_meta(directory / "meta.json"), results)
 
     @property
     def kind(self) -> tuple[str, str]:
@@ -143,9 +152,9 @@ class _Files:
             commit=str(self.meta.get("commit") or ""),
             status=str(self.meta.get("status", "waiting")),
             budget=max(budgets, default=config.env_steps),
-            env_steps=int(self.meta.get("env_steps", 0)),
+            env_steps=self.meta.get("env_steps", 0),
             seconds=_training_seconds(self.directory),
-            moves=coverage["coverage"]["of"] if coverage else None,
+            moves=coverage["coverage"].get("of") if coverage else None,
             coverage=coverage["coverage"]["mean"] if coverage else None,
             coverage_env_steps=coverage["env_steps"] if coverage else None,
             model_accuracy=coverage["coverage"].get("model_accuracy") if coverage else None,
@@ -176,14 +185,15 @@ class _Files:
             )
             key, value = ("coverage", "mean") if part == "coverage" else ("success", "success")
             found = {one["env_steps"]: one[part][value]}
-            found |= {point["env_steps"]: point[key] for point in one.get("curve", ())}
+            curve = one.get("curve", ())
+            found |= {point["env_steps"]: point[key] for point in curve if key in point}
             for steps, number in sorted(found.items()):
                 if (name, steps) not in seen:
                     seen.add((name, steps))
                     yield Point(self.directory.name, name, int(steps), float(number))
-        path = self.directory / "metrics.jsonl"
-        for line in read_metrics(path) if path.is_file() else ():
-            if isinstance(line, dict) and "coverage" in line:
+        lines, _ = read_counted(self.directory / "metrics.jsonl", MetricLine, _Look)
+        for line in lines:
+            if "coverage" in line:
                 own = float(line["coverage"])
                 yield Point(self.directory.name, "coverage_train", int(line["env_steps"]), own)
 
@@ -198,12 +208,12 @@ class _Files:
                     self.directory.name,
                     bool(tasks.get("replan", True)),
                     bool(one["deep"]),
-                    int(task["depth"]),
+                    task["depth"],
                     bool(task["solved"]),
                     task.get("planned_length") is not None,
                     task.get("planning_seconds"),
-                    int(task["env_steps"]),
-                    " ".join(map(str, task.get("skill_steps", ()))),
+                    int(task.get("env_steps", 0)),
+                    " ".join(str(int(steps)) for steps in task.get("skill_steps", ())),
                 )
 
 
@@ -217,10 +227,8 @@ def _median(found: dict[str, float] | None) -> float | None:
 
 def _training_seconds(directory: Path) -> float | None:
     """The clock along the run; after a resume it starts anew, and the parts add up."""
-    path = directory / "timing.jsonl"
     total = last = 0.0
-    for line in read_metrics(path) if path.is_file() else ():
-        if isinstance(line, dict) and "seconds" in line:
-            total += last if line["seconds"] < last else 0.0
-            last = float(line["seconds"])
+    for line in read_counted(directory / "timing.jsonl", TimingLine)[0]:
+        total += last if line["seconds"] < last else 0.0
+        last = float(line["seconds"])
     return round(total + last, 1) or None

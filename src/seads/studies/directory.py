@@ -2,22 +2,32 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
+
+from msgspec import Meta, Struct
 
 from seads import __version__
 from seads.errors import SeadsError
+from seads.reading import Count, as_kind
 from seads.studies.measuring import Evaluation, common_evaluations, common_step, evaluations
 from seads.studies.runs import StudyRun, differences
 from seads.training.config import read_config
+from seads.training.provenance import read_meta
 
 TAIL = 4096
 """Bytes from the end of a file in which its last line is looked for."""
+
+
+class _Line(Struct):
+    """What is looked for in the last line of metrics.jsonl and of timing.jsonl."""
+
+    env_steps: Count = 0
+    env_steps_per_second: Annotated[float, Meta(ge=0.0, le=1e12)] | None = None
 
 
 @dataclass(frozen=True)
@@ -52,35 +62,25 @@ def standing(run: StudyRun, home: Path, siblings: Sequence[StudyRun] = ()) -> St
         (directory / "config.json").is_file(),
         trained,
         tuple(missing),
-        int(metrics.get("env_steps", 0)),
-        timing.get("env_steps_per_second"),
+        metrics.env_steps,
+        timing.env_steps_per_second,
     )
 
 
 def is_trained(directory: Path) -> bool:
     """Whether a run has used up its budget."""
-    return meta(directory).get("status") == "finished"
+    return read_meta(directory / "meta.json").get("status") == "finished"
 
 
-def meta(directory: Path) -> dict[str, Any]:
-    """What meta.json holds; nothing where there is none yet."""
-    try:
-        found = json.loads((directory / "meta.json").read_text())
-    except (FileNotFoundError, json.JSONDecodeError):
-        return {}
-    return found if isinstance(found, dict) else {}
-
-
-def last_line(path: Path) -> dict[str, Any]:
-    """The last whole line of a file of JSON lines; nothing where there is none."""
+def last_line(path: Path) -> _Line:
+    """The last whole line of a file of JSON lines; nothing where that is none or damaged."""
     try:
         with path.open("rb") as file:
             file.seek(max(0, os.fstat(file.fileno()).st_size - TAIL))
             lines = file.read().split(b"\n")
-        found = json.loads(lines[-2])
-    except (FileNotFoundError, IndexError, json.JSONDecodeError, UnicodeDecodeError):
-        return {}
-    return found if isinstance(found, dict) else {}
+        return as_kind(lines[-2], _Line, "")
+    except (FileNotFoundError, IndexError, SeadsError):
+        return _Line()
 
 
 def check_directories(runs: list[StudyRun], home: Path) -> None:
@@ -94,17 +94,22 @@ def check_directories(runs: list[StudyRun], home: Path) -> None:
                 raise SeadsError(f"{directory} exists and is no run; choose another --out")
             continue
         check_version(directory)
-        found = differences(run.config.as_json(), read_config(directory / "config.json").as_json())
-        if found:
-            raise SeadsError(
-                f"{directory} is another run than the study's: {'; '.join(found[:3])}; choose "
-                "another --out, or another name for the group"
-            )
+        check_same(run.config.as_json(), directory)
+
+
+def check_same(config: dict[str, Any], directory: Path) -> None:
+    """Refuse a directory with another configuration than the study's."""
+    found = differences(config, read_config(directory / "config.json").as_json())
+    if found:
+        raise SeadsError(
+            f"{directory} is another run than the study's: {'; '.join(found[:3])}; choose "
+            "another --out, or another name for the group"
+        )
 
 
 def check_version(directory: Path) -> None:
     """Refuse what a newer version has made."""
-    made_by = str(meta(directory).get("seads", "0"))
+    made_by = read_meta(directory / "meta.json").get("seads", "0")
     ours, theirs = (
         [int(part) for part in re.findall(r"\d+", version)[:3]]
         for version in (__version__, made_by)

@@ -136,11 +136,14 @@ def _checkpoints(directory: Path) -> list[int]:
     return [steps_of(one) for one in checkpoint_agents(directory)]
 
 
-def carry_out(one: Evaluation, directory: Path) -> None:
-    """Measure and write the file; nothing of it is there before it is whole."""
-    agent = open_agent(agent_at(str(directory), one.at))
+def carry_out(one: Evaluation, directory: Path, allow: str | None = None) -> None:
+    """Measure and write the file; nothing of it is there before it is whole.
+
+    `allow` is as for `seads.load`.
+    """
+    agent = open_agent(agent_at(str(directory), one.at), allow)
     results: dict[str, Any] = {one.part: measure(agent, one.part, one.how).to_json()}
     if one.along:
-        results["curve"] = list(measure_along(directory, one.part, one.how))
+        results["curve"] = list(measure_along(directory, one.part, one.how, allow=allow))
     content = {**facts_of(agent), **results}
     write_result(str(directory), one.name, content, one.command(directory))

@@ -12,53 +12,63 @@ import io
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from types import NoneType
+from typing import Annotated, Any, Literal, get_args, get_type_hints
+
+from msgspec import Meta
 
 from seads.errors import SeadsError
 from seads.files import write_text_aside
+from seads.reading import MOST_RESULT_BYTES, Count, Name, Share, Text, as_kind, read_bytes
 
 RESULTS, CURVES, BOARDS = "results.csv", "curves.csv", "boards.csv"
+
+
+Amount = Annotated[float, Meta(ge=0.0, le=1e12)]
+"""Moves, steps or seconds."""
+StepList = Annotated[str, Meta(max_length=20_000, pattern=r"^(?:[0-9]{1,12}(?: |$))*$")]
+Measured = Literal["coverage", "success", "success_no_replan", "coverage_train"]
 
 
 @dataclass(frozen=True)
 class RunResult:
     """A line of results.csv; what was not measured is empty there and None here."""
 
-    run: str
-    env: str
-    algorithm: str
-    preset: str
-    group: str
+    run: Name
+    env: Name
+    algorithm: Name
+    preset: Name
+    group: Name
     """The preset or the name that the study gave to such runs."""
-    seed: int
-    configuration: str
+    seed: Count
+    configuration: Name
     """The first digits of the SHA-256 of all settings but the seed."""
-    commit: str
-    status: str
-    budget: int
+    commit: Text
+    status: Name
+    budget: Count
     """Env steps that the agents used do not exceed."""
-    env_steps: int
+    env_steps: Count
     """How far the run got."""
-    seconds: float | None
+    seconds: Amount | None
     """Wall-clock time of training."""
-    moves: int | None
-    coverage: float | None
-    coverage_env_steps: int | None
-    model_accuracy: float | None
-    success: float | None
+    moves: Count | None
+    coverage: Amount | None
+    coverage_env_steps: Count | None
+    model_accuracy: Share | None
+    success: Share | None
     """Share of the boards of depths 1 to 5 solved, with replanning; a baseline's own."""
-    success_env_steps: int | None
-    success_no_replan: float | None
-    success_by_depth: str
+    success_env_steps: Count | None
+    success_no_replan: Share | None
+    success_by_depth: Text
     """depth=share, separated by blanks."""
-    no_replan_by_depth: str
-    solution_length: float | None
+    no_replan_by_depth: Text
+    solution_length: Amount | None
     """Median env steps of a solved board."""
-    skill_length: float | None
+    skill_length: Amount | None
     """Median env steps of a skill on solved boards."""
-    plan_seconds: float | None
+    plan_seconds: Amount | None
     """Median time of the first plan."""
-    settings: str
+    settings: Text
     """Settings that differ from the preset's, name=value, separated by blanks."""
 
     @property
@@ -71,27 +81,27 @@ class RunResult:
 class Point:
     """A line of curves.csv."""
 
-    run: str
-    measure: str
+    run: Name
+    measure: Measured
     """coverage, success or success_no_replan, on test boards; coverage_train, the run's own."""
-    env_steps: int
-    value: float
+    env_steps: Count
+    value: Amount
 
 
 @dataclass(frozen=True)
 class Board:
     """A line of boards.csv."""
 
-    run: str
+    run: Name
     replan: bool
     deep: bool
     """Whether it belongs to the analysis of large depths, not to depths 1 to 5."""
-    depth: int
+    depth: Annotated[int, Meta(ge=0, le=10**6)]
     solved: bool
     planned: bool
-    plan_seconds: float | None
-    env_steps: int
-    skill_steps: str
+    plan_seconds: Amount | None
+    env_steps: Count
+    skill_steps: StepList
     """Env steps of each skill, separated by blanks."""
 
 
@@ -137,30 +147,26 @@ def read_results(home: Path) -> Results:
     return Results(runs, points, boards)
 
 
-_READ: dict[str, Any] = {
-    "str": str,
-    "int": int,
-    "float": float,
-    "bool": lambda text: {"True": True, "False": False}[text],
-}
-
-
 def _read_csv(path: Path, kind: type) -> list[Any]:
-    fields = {one.name: str(one.type) for one in dataclasses.fields(kind)}
-    found = []
-    with path.open(newline="") as file:
-        reader = csv.DictReader(file)
-        if reader.fieldnames is None or list(reader.fieldnames) != list(fields):
-            raise SeadsError(f"{path} has other columns than {', '.join(fields)}")
-        for number, line in enumerate(reader, 2):
-            try:
-                values = {
-                    name: None
-                    if line[name] == "" and "None" in how
-                    else _READ[how.partition(" ")[0]](line[name])
-                    for name, how in fields.items()
-                }
-            except (ValueError, KeyError, TypeError) as error:
-                raise SeadsError(f"{path}, line {number} cannot be read: {error}") from None
-            found.append(kind(**values))
+    hints = get_type_hints(kind)
+    optional = {name for name, hint in hints.items() if NoneType in get_args(hint)}
+    found: list[Any] = []
+    try:
+        text = read_bytes(path, "a file of results", MOST_RESULT_BYTES).decode()
+        reader = csv.reader(io.StringIO(text, newline=""), strict=True)
+        if next(reader, None) != list(hints):
+            raise SeadsError(f"{path} has other columns than {', '.join(hints)}")
+        for line in reader:
+            complaint = f"{path}, line {reader.line_num} cannot be read"
+            if len(line) != len(hints):
+                raise SeadsError(f"{complaint}: {len(line)} values; allowed: {len(hints)}")
+            values = {
+                name: None if value == "" and name in optional else value
+                for name, value in zip(hints, line, strict=True)
+            }
+            found.append(as_kind(values, kind, complaint, texts=True))
+    except UnicodeDecodeError:
+        raise SeadsError(f"{path} is not a file of results: it is not UTF-8") from None
+    except csv.Error as error:
+        raise SeadsError(f"{path}, line {len(found) + 2} cannot be read: {error}") from None
     return found

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass
 from typing import Any
 
 from seads.envs import make_env
+from seads.envs.own import is_own
 from seads.errors import SeadsError, unknown
 from seads.studies.study import Evaluating, Group, Place, Study
 from seads.training.config import TrainConfig
 from seads.training.configure import configure
+from seads.trust import study_refusal
 
 SCHEDULE = (
     "checkpoint_every",
@@ -40,6 +42,16 @@ class StudyRun:
     def kind(self) -> tuple[str, str]:
         """Runs of one kind differ by their seed alone."""
         return self.config.env, self.group
+
+
+def check_code(study: Study, allow: Collection[str]) -> None:
+    """Refuse a study that names code, `module:factory`, which its user has not named as well."""
+    named = [*(one.envs for one in study.groups), *((one.env,) for one in study.searches)]
+    for envs, place in zip(named, study.places, strict=True):
+        for env in filter(is_own, envs):
+            untrusted = study_refusal(env, allow)
+            if untrusted is not None:
+                raise place.wrong(untrusted, env)
 
 
 def runs_of(study: Study) -> list[StudyRun]:

@@ -7,15 +7,17 @@ runs' directories say, and its runs' names are its settings, so the journal can 
 from __future__ import annotations
 
 import itertools
-import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from msgspec import Struct
 
 from seads.agent.settings import as_typed
+from seads.errors import SeadsError, told
+from seads.reading import MOST_RESULT_BYTES, Share, read_json
 from seads.studies.measuring import evaluations
 from seads.studies.runs import StudyRun, group_runs
 from seads.studies.study import Evaluating, Group, Place, Search, Study
@@ -106,20 +108,28 @@ class _Search:
         from optuna.storages.journal import JournalFileBackend
 
         optuna.logging.set_verbosity(optuna.logging.ERROR)
-        journal = JournalFileBackend(str(home / f"search-{self.search.title}.journal"))
-        self._study = optuna.create_study(
-            study_name=self.search.title,
-            storage=JournalStorage(journal),
-            direction="maximize",
-            load_if_exists=True,
-        )
+        path = home / f"search-{self.search.title}.journal"
+        try:
+            self._study = optuna.create_study(
+                study_name=self.search.title,
+                storage=JournalStorage(JournalFileBackend(str(path))),
+                direction="maximize",
+                load_if_exists=True,
+            )
+            made = self._study.get_trials(deepcopy=False)
+        except OSError:
+            raise
+        except Exception as error:  # whatever Optuna makes of a damaged file
+            raise SeadsError(
+                f"{path} is no journal of this search: {told(error)}; the runs are intact: "
+                "move it aside"
+            ) from None
         if self.search.sampler == "grid":
             return []
-        made = self._study.get_trials(deepcopy=False)
         # a seed of its own for each start: else it would propose once more what it began with
         self._study.sampler = optuna.samplers.TPESampler(seed=len(made), constant_liar=True)
         for old in made:
-            whole = len(old.params) == len(self.search.space)  # else killed while asked for
+            whole = old.params.keys() == self.search.space.keys()  # else killed while asked for
             if whole and old.state != optuna.trial.TrialState.FAIL:
                 self._asked[len(self.trials)] = None if old.state.is_finished() else old.number
                 self.trials.append(trial_of(self.search, _rounded(old.params), self._place))
@@ -198,11 +208,22 @@ def _rounded(params: Mapping[str, Any]) -> dict[str, Any]:
     return {k: float(f"{v:.3g}") if isinstance(v, float) else v for k, v in params.items()}
 
 
+class _Success(Struct):
+    success: Share
+
+
+class _Solved(Struct):
+    """What of an evaluation a search goes by."""
+
+    tasks: _Success
+
+
 def trial_value(trial: Trial, home: Path) -> float:
     """The mean over its runs of boards solved on the training split."""
     found = []
     for run in trial.runs:
         [one] = [one for one in evaluations(run) if one.split == "train" and one.part == "tasks"]
         path = home / run.name / "eval" / f"{one.name}.json"
-        found.append(json.loads(path.read_text())["tasks"]["success"])
+        solved = read_json(path, _Solved, "an evaluation of boards solved", MOST_RESULT_BYTES)
+        found.append(solved.tasks.success)
     return float(np.mean(found))

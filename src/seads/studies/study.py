@@ -5,16 +5,42 @@ from __future__ import annotations
 import dataclasses
 import re
 import tomllib
-from collections.abc import Mapping
+from collections import Counter
 from dataclasses import dataclass, field
+from math import prod
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, NotRequired, TypedDict, get_type_hints
+
+from msgspec import Meta
 
 from seads.errors import SeadsError, unknown
+from seads.reading import Name, Options, Plain, as_kind, read_bytes
 
 WAYS = ("replan", "no-replan")
 ALLOWED = {"tasks": WAYS, "along": ("coverage", "tasks"), "splits": ("test", "train")}
 SAMPLERS = ("grid", "tpe")
+MOST_RUNS = 10_000
+
+Names = Annotated[tuple[Name, ...], Meta(max_length=1000)]
+Label = Annotated[str, Meta(max_length=100, pattern=r"^[\w.,=+-]*$")]
+"""A part of a directory's name, and of no other directory's."""
+Seed = Annotated[int, Meta(ge=0, lt=2**32)]
+Seeds = Annotated[tuple[Seed, ...], Meta(min_length=1, max_length=MOST_RUNS)]
+Budget = Annotated[int, Meta(ge=1, le=10**12)]
+Number = Annotated[int, Meta(ge=1, le=100_000)]
+Whole = Annotated[int, Meta(ge=0, le=10**12)]
+Bound = Annotated[float, Meta(ge=-1e12, le=1e12)]
+
+
+class Span(TypedDict):
+    """Values between two, for tpe."""
+
+    low: Bound
+    high: Bound
+    log: NotRequired[bool]
+
+
+Values = Annotated[list[Plain | list[Plain]], Meta(min_length=1, max_length=1000)]
 
 
 @dataclass(frozen=True)
@@ -23,21 +49,21 @@ class Evaluating:
 
     coverage: bool = True
     """Distinct moves of the skills."""
-    tasks: tuple[str, ...] = WAYS
+    tasks: Names = WAYS
     """Boards solved: with replanning, without, both, or neither."""
-    along: tuple[str, ...] = ("coverage",)
+    along: Names = ("coverage",)
     """Which of coverage and tasks are measured at every checkpoint too, for curves."""
-    deep: str = ""
+    deep: Annotated[str, Meta(max_length=100)] = ""
     """More solution depths, such as 1-15, solved with replanning."""
     skills: bool = False
     """Where each skill touches the board and how it gets there."""
-    starts: int = 100
+    starts: Number = 100
     """Start states from which every skill is run."""
-    episodes_per_depth: int = 20
+    episodes_per_depth: Number = 20
     """Boards of each depth."""
-    splits: tuple[str, ...] = ("test",)
+    splits: Names = ("test",)
     """Boards to start from: test, train or both; a search goes by those of train."""
-    seed: int = 0
+    seed: Seed = 0
     """Seed of the start states and boards."""
 
 
@@ -45,23 +71,23 @@ class Evaluating:
 class Group:
     """Runs of some environments with one or several presets, each with every seed."""
 
-    envs: tuple[str, ...]
+    envs: Names
     """Names that `seads envs` lists, or module:factory."""
-    seeds: tuple[int, ...]
+    seeds: Seeds
     """A list, or text such as 0-9."""
-    budget: int
+    budget: Budget
     """Env steps that no agent used may exceed; training ends an epoch before."""
-    name: str = ""
+    name: Label = ""
     """What the runs are called; by default their preset, or the baseline."""
-    algo: str = "seads"
+    algo: Name = "seads"
     """seads, vic, sac or hac."""
-    presets: tuple[str, ...] = ()
+    presets: Names = ()
     """Named settings; by default the algorithm's usual one."""
-    settings: Mapping[str, Any] = field(default_factory=dict)
+    settings: Options = field(default_factory=dict)
     """Settings of the learner that differ from the preset's."""
-    env_options: Mapping[str, Any] = field(default_factory=dict)
+    env_options: Options = field(default_factory=dict)
     """Options of the environment."""
-    schedule: Mapping[str, int] = field(default_factory=dict)
+    schedule: dict[Name, Whole] = field(default_factory=dict)
     """checkpoint_every, log_every, keep_checkpoints, coverage_every, coverage_starts."""
     evaluate: Evaluating = Evaluating()
     """What is measured, where it differs from the study's."""
@@ -71,29 +97,29 @@ class Group:
 class Search:
     """Settings tried one after the other or side by side; a trial is the mean over seeds."""
 
-    name: str
+    name: Label
     """What the search and its runs are called."""
-    env: str
+    env: Name
     """The environment."""
-    seeds: tuple[int, ...]
+    seeds: Seeds
     """Seeds of each trial."""
-    budget: int
+    budget: Budget
     """Env steps of each run."""
-    space: Mapping[str, Any]
+    space: Annotated[dict[Name, Any], Meta(max_length=100)]
     """By setting: a list of values, or {low, high, log} for tpe."""
-    algo: str = "seads"
+    algo: Name = "seads"
     """seads, vic, sac or hac."""
-    preset: str = ""
+    preset: Label = ""
     """Named settings that the trials start from."""
-    settings: Mapping[str, Any] = field(default_factory=dict)
+    settings: Options = field(default_factory=dict)
     """Settings that all trials share."""
-    env_options: Mapping[str, Any] = field(default_factory=dict)
+    env_options: Options = field(default_factory=dict)
     """Options of the environment."""
-    schedule: Mapping[str, int] = field(default_factory=dict)
+    schedule: dict[Name, Whole] = field(default_factory=dict)
     """As in a group."""
-    sampler: str = "grid"
+    sampler: Name = "grid"
     """grid tries every combination, tpe what looks best so far."""
-    trials: int = 0
+    trials: Annotated[int, Meta(ge=0, le=MOST_RUNS)] = 0
     """How many trials tpe makes."""
 
     @property
@@ -135,12 +161,14 @@ TABLES = ("groups", "search", "evaluate")
 def read_study(path: Path) -> Study:
     """Read a study; whatever is wrong raises a sentence with its line, before anything starts."""
     try:
-        text = path.read_text()
+        text = read_bytes(path, "a study").decode()
         content = tomllib.loads(text)
     except FileNotFoundError:
         raise SeadsError(f"there is no study {path}") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise SeadsError(f"{path} is no TOML: {error}") from None
+    except RecursionError:
+        raise SeadsError(f"{path} is no TOML: it is nested too deeply") from None
     lines = tuple(text.splitlines())
     whole = Place(path, lines, 1)
     for key in content:
@@ -155,6 +183,8 @@ def read_study(path: Path) -> Study:
         _filled(Group, {"evaluate": {}, **one}, place, usual)
         for one, place in zip(groups, places, strict=False)
     ]
+    for one, place in zip(found, places, strict=False):
+        _check_count(len(one.envs) * max(1, len(one.presets)) * len(one.seeds), place)
     sought = [
         _checked(_filled(Search, one, place), place)
         for one, place in zip(searches, places[len(groups) :], strict=True)
@@ -197,6 +227,7 @@ def _filled(
 ) -> Any:
     """A dataclass of the values; unknown, missing and wrong ones raise with their line."""
     fields = {one.name: one for one in dataclasses.fields(kind)}
+    hints = get_type_hints(kind, include_extras=True)
     plural = {one.removesuffix("s"): one for one in ("envs", "presets", "seeds") if one in fields}
     found = {}
     for key, value in values.items():
@@ -210,7 +241,7 @@ def _filled(
                 else value
             )
             continue
-        found[name] = _value(name, value, str(fields[name].type), place)
+        found[name] = _value(name, value, hints[name], place)
     for name, one in fields.items():
         required = one.default is dataclasses.MISSING and one.default_factory is dataclasses.MISSING
         if required and name not in found:
@@ -218,45 +249,42 @@ def _filled(
     return kind(**found)
 
 
-def _value(name: str, value: Any, kind: str, place: Place) -> Any:
+def _value(name: str, value: Any, kind: Any, place: Place) -> Any:
     """A value of the kind that a field has."""
-    if name == "seeds":
-        return _seeds(value, place)
-    if kind == "tuple[str, ...]":
-        texts = [value] if isinstance(value, str) else value
-        if not isinstance(texts, list | tuple) or not all(isinstance(one, str) for one in texts):
-            raise place.wrong(f"{name}={value!r}; allowed: names in a list", name)
-        allowed = ALLOWED.get(name)
-        for one in texts:
-            if allowed and one not in allowed:
-                raise place.wrong(unknown(f"value of {name}", one, allowed), name)
-            if texts.count(one) > 1:
-                raise place.wrong(f"{name} names {one!r} twice", name)
-        return tuple(texts)
-    fits: type = {"int": int, "bool": bool, "str": str}.get(kind, dict)
-    if type(value) is float and fits is int and value.is_integer():  # 1e5
+    if type(value) is float and value.is_integer():  # 1e5
         value = int(value)
-    if type(value) is not fits:
-        raise place.wrong(f"{name}={value!r}; allowed: {fits.__name__}", name)
-    least = 0 if name in ("seed", "trials") else 1
-    if fits is int and isinstance(value, int) and value < least:
-        raise place.wrong(f"{name}={value}; allowed: {least} or more", name)
-    return value
+    if name == "seeds":
+        value = _seeds(value, place)
+    elif kind is Names and isinstance(value, str):
+        value = [value]
+    try:
+        found = as_kind(value, kind, f"{name}={value!r:.80}")
+    except SeadsError as error:
+        raise place.wrong(error, name) from None
+    if isinstance(found, tuple):
+        for one in found:
+            if name in ALLOWED and one not in ALLOWED[name]:
+                raise place.wrong(unknown(f"value of {name}", one, ALLOWED[name]), name)
+        twice = next((one for one, count in Counter(found).items() if count > 1), None)
+        if twice is not None:
+            raise place.wrong(f"{name} has {twice!r} twice", name)
+    return found
 
 
-def _seeds(value: Any, place: Place) -> tuple[int, ...]:
-    if isinstance(value, str):
-        low, _, high = value.partition("-")
-        if not low.isdecimal() or not high.isdecimal() or int(low) > int(high):
-            raise place.wrong(f"seeds={value!r}; allowed: 0-9, or a list of numbers", "seeds")
-        return tuple(range(int(low), int(high) + 1))
-    numbers = [value] if type(value) is int else value
-    if not isinstance(numbers, list) or not numbers or any(type(n) is not int for n in numbers):
-        raise place.wrong(f"seeds={value!r}; allowed: 0-9, or a list of numbers", "seeds")
-    for one in numbers:
-        if numbers.count(one) > 1:
-            raise place.wrong(f"seed {one} is given {numbers.count(one)} times", "seeds")
-    return tuple(numbers)
+def _seeds(value: Any, place: Place) -> Any:
+    """0-9 as a list of seeds; else what was given."""
+    if not isinstance(value, str):
+        return [value] if type(value) is int else value
+    span = re.fullmatch(r"([0-9]{1,10})-([0-9]{1,10})", value)
+    low, high = (int(span[1]), int(span[2])) if span else (0, -1)
+    if not low <= high < low + MOST_RUNS:
+        raise place.wrong(f"seeds={value[:80]!r}; allowed: 0-9, or a list of numbers", "seeds")
+    return list(range(low, high + 1))
+
+
+def _check_count(count: int, place: Place) -> None:
+    if count > MOST_RUNS:
+        raise place.wrong(f"{count} runs; allowed: up to {MOST_RUNS}")
 
 
 def _checked(search: Search, place: Place) -> Search:
@@ -270,11 +298,19 @@ def _checked(search: Search, place: Place) -> Search:
     if (search.sampler == "tpe") != (search.trials > 0):
         raise place.wrong("trials is how many tpe makes; a grid has as many as values", "trials")
     for name, values in search.space.items():
-        span = isinstance(values, dict) and {"low", "high"} <= set(values) <= {"low", "high", "log"}
-        if not span and not (isinstance(values, list) and values):
-            raise place.wrong(f"{name}={values!r}; allowed: a list, or {{ low, high, log }}", name)
+        span = isinstance(values, dict)
+        try:
+            as_kind(values, Span if span else Values, "")
+        except SeadsError as error:
+            given = f"{name}={str(values)[:80]}"
+            allowed = f"{given}; allowed: a list, or {{ low, high, log }}{error}"
+            raise place.wrong(allowed, name) from None
         if span and search.sampler == "grid":
             raise place.wrong(f"{name} is a span, and a grid needs a list of values", name)
         if span and not values["low"] < values["high"]:
             raise place.wrong(f"{name}: low must be below high", name)
+        if span and values.get("log", False) and values["low"] <= 0:
+            raise place.wrong(f"{name}: low must be above 0 where log = true", name)
+    trials = search.trials or prod(map(len, search.space.values()))
+    _check_count(trials * len(search.seeds), place)
     return search

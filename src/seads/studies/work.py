@@ -4,18 +4,24 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import time
 from pathlib import Path
 from typing import Any
 
+from seads.envs.own import is_own
 from seads.errors import SeadsError
 from seads.files import write_text_aside
 from seads.jax_setup import prepare_jax
-from seads.studies.directory import is_trained
+from seads.studies.directory import check_same, is_trained
 from seads.studies.measuring import Evaluation, carry_out
 from seads.studies.runs import StudyRun
+from seads.training.lock import Held
 from seads.training.runner import full_disk_in_words, go_on
 
 FINISHED, STOPPED, FAILED = "finished", "stopped", "failed"
+PATIENCE = 30.0
+"""Seconds that a run's lock may be held on: a killed driver's worker lives on for a moment."""
+ASK_EVERY = 0.5
 
 
 def as_order(run: StudyRun, home: Path, evaluations: tuple[Evaluation, ...]) -> dict[str, Any]:
@@ -38,8 +44,10 @@ def work(order: dict[str, Any]) -> dict[str, str]:
         with full_disk_in_words(directory):
             status = _train(order["config"], directory)
             if status == FINISHED:
+                env = order["config"]["env"]
                 for one in order["evaluations"]:
-                    carry_out(Evaluation(**one), directory)
+                    # whose code is ours to run: the user named it to the sweep
+                    carry_out(Evaluation(**one), directory, env if is_own(env) else None)
         return {"status": status, "why": ""}
     except SeadsError as error:
         return {"status": FAILED, "why": str(error)}
@@ -49,10 +57,17 @@ def work(order: dict[str, Any]) -> dict[str, str]:
 
 
 def _train(config: dict[str, Any], directory: Path) -> str:
-    """Begin or go on; a run that is trained is left as it is."""
-    if is_trained(directory):
-        return FINISHED
-    if not (directory / "config.json").is_file():
-        directory.mkdir(parents=True, exist_ok=True)
-        write_text_aside(directory / "config.json", json.dumps(config, indent=2) + "\n")
-    return go_on(directory)
+    """Begin or go on, once nobody else does; a run that is trained is left as it is."""
+    until = time.monotonic() + PATIENCE
+    while not is_trained(directory):
+        if not (directory / "config.json").is_file():
+            directory.mkdir(parents=True, exist_ok=True)
+            write_text_aside(directory / "config.json", json.dumps(config, indent=2) + "\n")
+        check_same(config, directory)
+        try:
+            return go_on(directory)
+        except Held:
+            if time.monotonic() > until:
+                raise
+            time.sleep(ASK_EVERY)
+    return FINISHED

@@ -73,6 +73,7 @@ class TrainConfig(Generic[Settings]):
         ):
             require(self, getattr(self, name) >= least, name, f"{least} or more")
         require(self, self.seed < 2**32, "seed", "below 2**32")
+        require(self, self.env_steps <= 2**53, "env_steps", "up to 2**53")
         ascending = all(a < b for a, b in itertools.pairwise(self.budgets))
         require(self, ascending, "earlier_budgets", "ascending, and below env_steps")
         check_env_options(self.env_options)

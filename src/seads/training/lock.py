@@ -63,8 +63,12 @@ class Holder(Struct, frozen=True):
         return f"process {self.pid} on {self.host}"
 
 
+class Held(SeadsError):
+    """Another process trains into the directory; it may end soon."""
+
+
 class RunLock:
-    """The lock of a directory, which must exist; raises SeadsError where another process has it."""
+    """The lock of a directory, which must exist; raises Held where another process has it."""
 
     def __init__(self, directory: Path) -> None:
         self._directory, self._path = directory, directory / LOCK
@@ -149,9 +153,9 @@ class RunLock:
                 return True
         return False
 
-    def _held(self, holder: Holder | None) -> SeadsError:
+    def _held(self, holder: Holder | None) -> Held:
         who = "another process" if holder is None else str(holder)
-        return SeadsError(
+        return Held(
             f"{self._directory} is being trained into by {who}; wait until it ends, or stop it"
         )
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
-from msgspec import Struct
+from msgspec import Meta, Struct
 
 from seads.errors import SeadsError
 from seads.files import write_text_aside
@@ -28,7 +28,7 @@ class MetricLine(_Line):
 class TimingLine(_Line):
     """A line of timing.jsonl."""
 
-    seconds: float
+    seconds: Annotated[float, Meta(ge=0.0, le=1e12)]
 
 
 class MetricLog:

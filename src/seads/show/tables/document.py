@@ -12,6 +12,7 @@ from seads.files import write_text_aside
 
 _LATEX = {
     "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_",
+    "{": r"\{", "}": r"\}", "^": r"\textasciicircum{}", "~": r"\textasciitilde{}",
     "±": r"$\pm$", "×": r"$\times$", "−": r"$-$", "·": r"$\cdot$", "≤": r"$\leq$", "≥": r"$\geq$",
     "<": r"$<$", ">": r"$>$", "τ": r"$\tau$", "α": r"$\alpha$", "γ": r"$\gamma$",
 }  # fmt: skip

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict
 
 import numpy as np
 
 from seads.errors import SeadsError
+from seads.evaluation.stored import StoredMaps
 from seads.files import write_text_aside
+from seads.reading import MOST_RESULT_BYTES, Name, as_kind, read_bytes
 from seads.show.report import style
 from seads.show.report.learning import mean_over_seeds
 from seads.show.report.paper import ENVIRONMENTS, LARGER_BOARDS
@@ -34,6 +35,16 @@ SOLUTION_LENGTHS = dict(zip(ENVIRONMENTS, (15, 10), strict=False))
 """About how many env steps the paper's agents need at depth 5 (S.2.1), where it says so."""
 SKILL_LENGTHS = dict(zip(ENVIRONMENTS, (3, 2, 11, 9, 12, 13), strict=True))
 """The paper's medians (S.2.2)."""
+
+MAPS_ARE = "an evaluation of skills"
+
+
+class _Maps(TypedDict):
+    """What of such a file is drawn."""
+
+    env: Name
+    skill_maps: StoredMaps
+
 
 Draw = Callable[[Results, Kinds], "Figure | None"]
 
@@ -251,14 +262,14 @@ def skill_figures(sources: Sequence[Path], home: Path) -> Iterator[tuple[str, Fi
 
     done: set[str] = set()
     for path in (path for source in sources for path in sorted(source.glob("**/skills-*.json"))):
-        text = path.read_text()
-        found = json.loads(text)
+        content = read_bytes(path, MAPS_ARE, MOST_RESULT_BYTES)
+        found = as_kind(content, _Maps, f"{path} is not {MAPS_ARE}")
         env = found["env"]
         game = None if env in done else game_of(env)
         if game is None:
             continue
         done.add(env)
-        write_text_aside(home / f"skills-{env}.json", text)
+        write_text_aside(home / f"skills-{env}.json", content.decode())
         number = next((number for number, envs in SKILLS.items() if env in envs), "S.8")
         yield f"S.5-{env}", draw_touches(found["skill_maps"], game, env)
         paths = draw_paths(found["skill_maps"], game, env)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import json
+import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from seads.reading import as_kind
 from seads.show.report import style
 from seads.show.report.paper import ENVIRONMENTS
 from seads.studies.results import Results, RunResult
@@ -21,6 +22,9 @@ AXES = {"sac": ("updates", "alpha"), "hac": ("alpha_low", "alpha_high", "tempera
 FIRST = {"sac": 21, "hac": 27}
 """The figure of the first environment; those of the others follow in their order."""
 
+NOT_IN_NAMES = r"[^\w.:-]"
+"""What an environment's name, read from a file, must not bring into a figure's."""
+
 
 def heat_maps(results: Results) -> Iterator[tuple[str, Figure]]:
     """Figures S.21 to S.32, of those environments and algorithms that were searched."""
@@ -29,12 +33,10 @@ def heat_maps(results: Results) -> Iterator[tuple[str, Figure]]:
             runs = [run for run in results.runs if run.algorithm == algorithm and run.env == env]
             cells = _cells(runs, axes)
             if len(cells) > 1:
-                known = env in ENVIRONMENTS
-                number = FIRST[algorithm] + ENVIRONMENTS.index(env) if known else 0
-                yield (
-                    f"S.{number}" if known else f"search-{algorithm}-{env}",
-                    _draw(cells, axes, f"{algorithm} on {env}"),
-                )
+                number = f"search-{algorithm}-{re.sub(NOT_IN_NAMES, '-', env)}"
+                if env in ENVIRONMENTS:
+                    number = f"S.{FIRST[algorithm] + ENVIRONMENTS.index(env)}"
+                yield number, _draw(cells, axes, f"{algorithm} on {env}")
 
 
 Cells = dict[tuple[float, ...], list[float]]
@@ -44,9 +46,12 @@ def _cells(runs: list[RunResult], axes: tuple[str, ...]) -> Cells:
     """Success over seeds, by the values searched over; runs that were not searched have none."""
     found: Cells = {}
     for run in runs:
-        settings = dict(part.split("=", 1) for part in run.settings.split())
+        settings = dict(part.partition("=")[::2] for part in run.settings.split())
         if run.success is not None and all(name in settings for name in axes):
-            values = tuple(float(json.loads(settings[name])) for name in axes)
+            values = tuple(
+                as_kind(settings[name].encode(), float, f"{run.run}: its setting {name}")
+                for name in axes
+            )
             found.setdefault(values, []).append(run.success)
     return found
 
