@@ -150,7 +150,7 @@ def test_the_order_allows_what_it_should(module: str, line: str) -> None:
 def asks_which(path: Path, source: str) -> list[str]:
     """Where a module names a game's class, or a manipulator, that is not its own affair.
 
-    The command line's table may: a command may have a manipulator's name.
+    The command line's table may, and the command itself: it may have a manipulator's name.
     """
     package = layer_of(module_name(path))
     found = []
@@ -161,6 +161,7 @@ def asks_which(path: Path, source: str) -> list[str]:
         elif isinstance(node, ast.Constant) and node.value in MANIPULATORS:
             home = str(MANIPULATORS[node.value].home)
             own = package in ("envs", "cli") or home.startswith(f"{module_name(path)}:")
+            own |= module_name(path) == f"seads.commands.{node.value}"
             found += [] if own else [node.value]
     return found
 
