@@ -71,7 +71,7 @@ echo "${{COMPREPLY[@]}}"
     ("words", "wanted"),
     [
         ("seads ev", {"evaluate"}),
-        ("seads train lightsout-r", {"lightsout-reacher"}),
+        ("seads train lightsout-re", {"lightsout-reacher"}),
         ("seads solve tileswap-j", {"tileswap-jaco"}),
         ("seads train --env-s", {"--env-steps", "--env-set"}),
         ("seads evaluate --no-r", {"--no-replan"}),

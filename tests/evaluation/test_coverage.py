@@ -203,7 +203,8 @@ def test_an_agent_that_does_not_fit_its_environment(
     card = json.loads((run / "agent" / "card.json").read_text())
     (run / "agent" / "card.json").write_text(json.dumps(card | {"env": "tileswap-cursor"}))
     assert cli.main(["evaluate", str(run), "--what", "coverage"]) == 2
-    assert "does not fit 'tileswap-cursor'" in capsys.readouterr().err
+    told = capsys.readouterr().err
+    assert "boards of 'tileswap-cursor' have 81 bits, its networks are made for 25" in told
 
 
 def test_agents_are_a_list(capsys: pytest.CaptureFixture[str]) -> None:

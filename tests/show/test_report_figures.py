@@ -9,6 +9,7 @@ import numpy as np
 from matplotlib.colors import to_hex
 from tests.show.sample_runs import tasks_result, write_result, write_run
 
+from seads.evaluation.statistics import summary
 from seads.games import LightsOut, make_game
 from seads.show.report.learning import draw_curves, mean_over_seeds
 from seads.show.report.paper import paper_result
@@ -125,7 +126,7 @@ def test_planning_shows_plans_that_were_found(tmp_path: Path) -> None:
     for run, seconds in zip(runs, (1.0, 3.0), strict=True):
         tasks = tasks_result({1: 1.0, 2: 0.5, 3: 0.0}, replan=True)
         for facts, mean in zip(tasks["depths"].values(), (seconds, seconds, None), strict=True):
-            facts["first_plan_seconds"] = None if mean is None else {"mean": mean}
+            facts["first_plan_seconds"] = None if mean is None else summary([mean])
         write_result(run, "tasks-True", {"tasks": tasks, "made": "2027"})
     drawn = draw_planning(group_runs([read_run(run) for run in runs]))
     assert drawn is not None

@@ -105,6 +105,7 @@ def test_the_bar_fits_80_columns_and_starts_where_the_run_was(
             monkeypatch.setenv(name, value)
         config = tiny_run(env="lightsout-cursor-13x13-spaced", env_steps=1_500_000)
         with TrainingProgress(config) as progress:
+            progress("begin", {})
             progress("start", {"epoch": 500, "env_steps": 750_000})
             facts = {"epoch": 501, "env_steps": 750_100, "coverage": 168.9, "seconds": 9.0}
             progress("epoch", facts)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import datetime
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-from msgspec import Meta, Struct
+from msgspec import Struct
 
 from seads.agent.card import CARD, CARD_IS, find, packaged
 from seads.errors import SeadsError
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 class _Schedule(Struct):
     """What of a run's config.json says when agents are kept."""
 
-    checkpoint_every: Annotated[int, Meta(ge=1)]
+    checkpoint_every: Count = 0
 
 
 class _Saved(Struct):
@@ -67,6 +67,8 @@ def checkpoint_agents(run: Path) -> list[Path]:
     if not (run / "config.json").is_file():
         return found
     every = read_json(run / "config.json", _Schedule, "a run's configuration").checkpoint_every
+    if not every:
+        return found
     epochs = [read_json(one / CARD, _Saved, CARD_IS).epoch for one in found]
     last = max(epochs, default=0)
     return [one for one, at in zip(found, epochs, strict=True) if at % every == 0 or at == last]

@@ -53,7 +53,7 @@ class Run:
     @property
     def effects(self) -> int | None:
         """How many effects were found: skills that do what no other does. None without a model."""
-        if self.config.settings.algorithm != "seads" or not self.env_steps:
+        if not (self.directory / "agent").is_dir() or self.config.settings.algorithm != "seads":
             return None
         return sum(skill.get("own", True) for skill in self.agent.card.get("skills", []))
 
