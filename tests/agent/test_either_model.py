@@ -40,16 +40,16 @@ def by_parity(before: np.ndarray, skills: np.ndarray) -> np.ndarray:
     return np.eye(4, dtype=bool)[skills + (before[:, 2] == before[:, 3])]
 
 
+@eqx.filter_jit
+def step(model: Any, state: Any, batch: Any) -> tuple[Any, Any]:
+    """One update, compiled once for a kind of model."""
+    gradient = eqx.filter_grad(lambda m: m.loss(*batch))(model)
+    return sac.descend(model, gradient, state, model.optimiser(SETTINGS), 1.0)
+
+
 def taught(model: Any, batches: list[tuple[np.ndarray, ...]]) -> Any:
     """The model after an update for each batch."""
-    optimiser = model.optimiser(SETTINGS)
-
-    @eqx.filter_jit
-    def step(model: Any, state: Any, batch: Any) -> tuple[Any, Any]:
-        gradient = eqx.filter_grad(lambda m: m.loss(*batch))(model)
-        return sac.descend(model, gradient, state, optimiser, 1.0)
-
-    state = optimiser.init(eqx.filter(model, eqx.is_array))
+    state = model.optimiser(SETTINGS).init(eqx.filter(model, eqx.is_array))
     for batch in batches:
         model, state = step(model, state, batch)
     return model
