@@ -90,7 +90,10 @@ def test_how_a_run_tells_itself(tmp_path: Path) -> None:
     )
 
 
-def test_the_settings_of_a_run_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_settings_of_a_run_are_listed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
     assert cli.main(["train", "--settings"]) == 0
     printed = capsys.readouterr().out
     for name in (*AgentSettings.__dataclass_fields__, *PRESETS):
