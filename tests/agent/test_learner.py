@@ -210,6 +210,22 @@ def test_a_model_hears_what_a_reliable_skill_really_did(tiny: Tiny) -> None:
         assert bool(unexpected.any()) is heard
 
 
+def test_only_a_free_skill_takes_up_what_nobody_explains(tiny: Tiny) -> None:
+    episodes = hand_written([1] * 16, changed=True)
+    episodes.before[:], episodes.after[:], episodes.skills[:] = False, False, 0
+    episodes.after[:4, 0] = True  # what skill 0 is known for, four times,
+    episodes.after[4:, 1:] = True  # then something that looks a little like skill 1's
+    settings = tiny(model="linear", surprise=True, honest_labels=0.0, model_steps=20)
+    model = initial_state(SHAPES, settings, 0).model
+    bias = jnp.array([[9.0, -9.0, -9.0], [9.0, 9.0, -9.0]])
+    model = eqx.tree_at(lambda m: m.bias, model, bias)
+    drawn = draw_episodes(model, filled(episodes), settings, np.random.default_rng(0))
+    for success, taken_up in ((0.9, False), (0.1, True)):
+        as_known = dataclasses.replace(drawn, success=np.array([success, 0.9]))
+        batches = model_batches(as_known, settings, np.random.default_rng(1))
+        assert bool(np.asarray(batches.after)[..., 2].any()) is taken_up
+
+
 def test_score_computes_each_transition_once_and_right(tiny: Tiny) -> None:
     model = initial_state(SHAPES, tiny(), 0).model
     episodes = hand_written([1] * 50, changed=True)  # at most 8 different boards of 3 bits

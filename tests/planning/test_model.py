@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -55,6 +56,18 @@ def test_a_linear_model_equals_the_plain_formula(rows):
         np.testing.assert_array_equal(after[:, skill], states ^ (logits > 0))
     skills = rng.integers(SKILLS, size=rows)
     np.testing.assert_array_equal(model.successor(states, skills), after[np.arange(rows), skills])
+
+
+def test_spare_skills_change_nothing():
+    fresh = LinearForwardModel(BITS, SKILLS, jax.random.key(0), learns=False)
+    flips_all = eqx.tree_at(lambda m: m.bias, fresh, jnp.full((SKILLS, BITS), 5.0))
+    spare = np.arange(SKILLS) == 1
+    model = LearnedModel(flips_all, BITS, spare)
+    states = np.random.default_rng(0).random((6, BITS)) < 0.5
+    after = model.successors(states)
+    assert (after[:, 1] == states).all()
+    assert (after[:, ~spare] == ~states[:, None]).all()
+    np.testing.assert_array_equal(model.successor(states, np.ones(6, int)), states)
 
 
 @pytest.mark.parametrize("which", range(6))

@@ -89,3 +89,11 @@ def test_correlated_noise() -> None:
     np.testing.assert_allclose(noise.std((1, 2)), 0.5, rtol=0.06)
     pairs = np.corrcoef(noise[:-1].ravel(), noise[1:].ravel())[0, 1]
     assert pairs == pytest.approx(0.8, abs=0.01)
+
+
+def test_rows_go_round_until_there_is_an_episode_for_each_skill(tiny_run: Make) -> None:
+    env = make_env("lightsout-cursor", 8)
+    episodes = collect(env, POLICY, tiny_run().settings, 25, seed=0, epoch=0)
+    assert len(episodes) == 32
+    whole = collect(make_env("lightsout-cursor", 32), POLICY, tiny_run().settings, 25, 0, 0)
+    np.testing.assert_array_equal(episodes.before, whole.before)

@@ -6,6 +6,7 @@ import json
 import shutil
 import signal
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +14,10 @@ import numpy as np
 import pytest
 
 from seads.agent.arrays import from_arrays, to_arrays
+from seads.agent.learner import learn
 from seads.errors import SeadsError
 from seads.solving import load
-from seads.training import configure, resume
+from seads.training import configure, loop, resume
 from seads.training.config import TrainConfig, read_config
 from seads.training.loop import Trainer
 from seads.training.metrics import read_metrics
@@ -173,6 +175,26 @@ def test_the_learning_rate_falls_over_the_last_half(tiny_run: Make) -> None:
     config = tiny_run(learning_rate=4.0, learning_rate_end=1.0, env_steps=100)
     rates = [config.learning_rate(steps, 5) for steps in (0, 50, 75, 100, 130)]
     assert rates == [4.0, 4.0, 2.5, 1.0, 1.0]
+
+
+@pytest.mark.parametrize("share", [0.0, 0.2])
+def test_more_environment_steps_bring_more_updates(
+    share: float, tiny_run: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[int] = []
+
+    def counted(*given: Any) -> Any:
+        made.append(given[-1])
+        return learn(*given)
+
+    monkeypatch.setattr(loop, "learn", counted)
+    with closing(Trainer(tiny_run(updates_per_step=share, sac_steps=2, coverage_every=0))) as one:
+        progress, steps = one.begin(), []
+        for _ in range(6):
+            steps.append(int(progress.pending.lengths.sum()))
+            progress, _ = one.epoch(progress)
+    assert made == [max(1, round(share * n / 2)) for n in steps[-len(made) :]]
+    assert (max(made) > 1) == (share > 0)
 
 
 def test_each_budget_has_a_schedule_of_its_own(tiny_run: Make) -> None:
