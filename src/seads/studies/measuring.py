@@ -59,7 +59,7 @@ class Evaluation:
             depths=parse_depths(self.depths) if self.depths else None,
             episodes_per_depth=self.episodes_per_depth,
             seed=self.seed,
-            solving=Solving(replan=self.replan),
+            solving=Solving(replan=self.replan, give_up=True),
         )
 
     def command(self, directory: Path) -> str:
