@@ -10,6 +10,7 @@ from seads import cli
 from seads.errors import SeadsError
 from seads.reading import MOST_BYTES
 from seads.studies.directory import check_directories
+from seads.studies.estimate import counted_speed
 from seads.studies.runs import StudyRun, check_names
 from seads.studies.runs import runs_of as group_runs_of
 from seads.studies.search import Searches
@@ -159,7 +160,22 @@ def test_directories_of_other_runs_are_refused(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("path", STUDIES, ids=lambda path: path.stem)
 def test_our_own_studies_expand(path: Path) -> None:
-    assert len(runs_of(read_study(path))) >= 15
+    assert len(runs_of(read_study(path))) >= 6
+
+
+@pytest.mark.parametrize(
+    ("env", "steps"),
+    [
+        ("lightsout-robot-absolute", 4 * 3),  # one row, which is never reset
+        ("lightsout-cursor", 32 * 10),
+        ("lightsout-cursor-7x7", 2 * 32 * 10),  # rows go round until each skill has its episode
+    ],
+)
+def test_a_run_ends_an_epoch_before_its_budget(tmp_path: Path, env: str, steps: int) -> None:
+    text = GROUP.replace("lightsout-cursor-2x2", env)
+    [run, *_] = runs_of(read_study(written(tmp_path, text)))
+    assert run.budget - run.config.env_steps == steps
+    assert counted_speed(run.config) > 1.0
 
 
 SEARCH = """

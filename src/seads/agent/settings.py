@@ -206,6 +206,19 @@ class AgentSettings:
             "False with algorithm='vic', whose discriminator knows no novelty",
         )
 
+    def skills_in(self, spec: EnvSpec) -> int:
+        """How many skills are learned in an environment: one for each move, where they are known.
+
+        Else two for each bit, to switch it on and off; what is too many turns out to be spare.
+        """
+        unknown = min(max(2 * spec.num_bits, 4), 64)
+        return self.num_skills or max(spec.num_moves or unknown, 2)
+
+    def episodes_in(self, spec: EnvSpec, rows: int, num_skills: int) -> int:
+        """Episodes an epoch: the rows go round until there is one for each skill, on average."""
+        rounds = -(-num_skills // rows)
+        return self.episodes_going_on if spec.continuing else rounds * rows
+
     def for_environment(self, spec: EnvSpec, num_skills: int) -> AgentSettings:
         """With the entropy weight that `entropy_share` means in an environment.
 

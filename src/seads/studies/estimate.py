@@ -69,14 +69,14 @@ def _epoch(config: TrainConfig) -> tuple[int, float, float]:
         steps = settings.episodes_per_epoch * settings.horizon_low * settings.horizon_high / 2
         update = 2 * settings.updates * settings.batch  # both levels
         return settings.episodes_per_epoch, steps, 2 * PASSES * weights * update
-    skills = settings.num_skills or spec.num_moves or 2
+    skills = settings.skills_in(spec)
     model = (spec.num_bits + skills, *settings.model_hidden, spec.num_bits)
     model_weights = sum(a * b for a, b in pairwise(model))
     learned = settings.recent_episodes + settings.sampled_episodes
     scored = 2 * learned * skills * 2 * model_weights
     fitted = settings.model_steps * settings.model_batch * 6 * model_weights
-    rows = settings.episodes_per_epoch
-    steps = rows * EPISODE * spec.step_limit
+    rows = 1 if spec.continuing else settings.episodes_per_epoch
+    steps = settings.episodes_in(spec, rows, skills) * EPISODE * spec.step_limit
     by_steps = getattr(settings, "updates_per_step", 0.0) * steps
     updates = max(settings.sac_steps, by_steps) * settings.sac_batch
     updated = 2 * PASSES * (weights + skills * sizes[1]) * updates
@@ -87,10 +87,13 @@ def _epoch(config: TrainConfig) -> tuple[int, float, float]:
 def _seconds_a_step(env: str, rows: int, options: tuple[tuple[str, Any], ...]) -> float:
     """What a row's step costs, measured for a moment."""
     with closing(make_env(env, rows, **dict(options))) as made:
-        made.reset(np.arange(rows))
         actions = made.spec.scaled(np.zeros((rows, made.spec.action_size), np.float32))
+        made.reset(np.arange(rows))
         made.step(actions)
-        began = time.perf_counter()
+        spent = 0.0
         for _ in range(5):
+            made.reset(np.arange(rows))  # an episode may be over after one step
+            began = time.perf_counter()
             made.step(actions)
-        return (time.perf_counter() - began) / (5 * rows)
+            spent += time.perf_counter() - began
+        return spent / (5 * rows)

@@ -114,7 +114,8 @@ def longest_epoch(config: TrainConfig) -> int:
     if hasattr(settings, "horizon_high"):
         return settings.episodes_per_epoch * settings.horizon_low * settings.horizon_high
     with closing(make_env(config.env, 1, **config.env_options)) as env:
-        return settings.episodes_per_epoch * env.spec.step_limit
+        spec, rows = env.spec, settings.episodes_per_epoch
+    return settings.episodes_in(spec, rows, settings.skills_in(spec)) * spec.step_limit
 
 
 def check_names(runs: list[StudyRun], study: Study) -> None:

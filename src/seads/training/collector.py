@@ -37,8 +37,7 @@ def collect(
     `touched` is given skill, x and y of every touch, where the environment tells them.
     """
     limit, size = env.spec.step_limit, env.spec.action_size
-    rounds = -(-num_skills // env.num_envs)
-    count = settings.episodes_going_on if env.spec.continuing else rounds * env.num_envs
+    count = settings.episodes_in(env.spec, env.num_envs, num_skills)
     skills = np.random.default_rng([seed, epoch, Purpose.SKILLS]).integers(num_skills, size=count)
     rng = np.random.default_rng([seed, epoch, Purpose.NOISE])
     noise = rng.standard_normal((limit, count, size), np.float32)

@@ -19,7 +19,6 @@ from seads.agent.settings import AgentSettings
 from seads.agent.skill_costs import skill_statistics
 from seads.agent.skill_model import LinearForwardModel
 from seads.envs import make_env
-from seads.envs.interface import EnvSpec
 from seads.envs.registry import is_continuing, lasting_options
 from seads.evaluation.coverage import SkillRuns, run_all_skills
 from seads.solving.agent import Agent, Architecture
@@ -51,14 +50,6 @@ class Progress:
     """Of such an environment: the first and the last touches."""
 
 
-def skills_for(spec: EnvSpec) -> int:
-    """How many skills to learn where nobody knows how many moves there are.
-
-    Two for each bit, to switch it on and off; what is too many turns out to be spare.
-    """
-    return min(max(2 * spec.num_bits, 4), 64)
-
-
 class Trainer:
     """Runs epochs; what happens between them (logging, checkpoints) is the caller's affair."""
 
@@ -68,13 +59,12 @@ class Trainer:
         rows = 1 if is_continuing(config.env) else settings.episodes_per_epoch
         self.env = make_env(config.env, rows, split="train", **config.env_options)
         spec = self.env.spec
-        num_skills = settings.num_skills or max(spec.num_moves or skills_for(spec), 2)
-        self.num_skills: int = num_skills
+        self.num_skills: int = settings.skills_in(spec)
         self.shapes = Shapes(
             spec.observation_size, spec.action_size, spec.num_bits, self.num_skills
         )
         self.config = dataclasses.replace(
-            config, settings=settings.for_environment(spec, num_skills)
+            config, settings=settings.for_environment(spec, self.num_skills)
         )
         self._collector = ThreadPoolExecutor(1, "collector")
         self._stands_at: Standing | None = None
