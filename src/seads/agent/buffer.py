@@ -104,8 +104,16 @@ class EpisodeBuffer:
         return used[np.argsort(self.order[used])]
 
     def sample(self, count: int, rng: np.random.Generator) -> Int[np.ndarray, "count"]:
-        """Slots drawn uniformly with replacement from all that is stored."""
-        return np.flatnonzero(self.order >= 0)[rng.integers(len(self), size=count)]
+        """Slots drawn with replacement from all that is stored; if balanced, of each class alike.
+
+        What happens seldom would else be learned last, by skills that nothing else is left for.
+        """
+        used = np.flatnonzero(self.order >= 0)
+        if not self.balanced:
+            return used[rng.integers(len(used), size=count)]
+        classes = self.classes[used]
+        edges = np.cumsum(1.0 / np.bincount(classes)[classes])
+        return used[np.searchsorted(edges, rng.random(count) * edges[-1], side="right")]
 
     def success(self, num_skills: int) -> Float32[np.ndarray, "skills"]:
         """How often each skill did lately what the model takes for its own.

@@ -88,7 +88,7 @@ def initial_state(
         model,
         model.optimiser(settings).init(eqx.filter(model, eqx.is_array)),
         jax.tree.map(jnp.copy, (policy, model)),
-        ObservationScale(shapes.observation_size, symbol[0] if settings.scale_observations else 0),
+        ObservationScale(shapes.observation_size, symbol, settings.scale_observations),
         jnp.zeros(()),
     )
 
