@@ -18,6 +18,7 @@ from seads import cli
 from seads.evaluation import coverage, model, skill_maps
 from seads.evaluation.tasks import measure_tasks
 from seads.solving import executor
+from seads.solving.execution import Execution
 from seads.solving.solver import Solving
 
 SMALL = "lightsout-cursor-2x2"
@@ -123,8 +124,8 @@ def test_boards_go_on_while_others_wait_for_their_plan(monkeypatch: pytest.Monke
         events.append("skill")
         record(*words)
 
-    record = executor.Execution.record
-    monkeypatch.setattr(executor.Execution, "record", recorded)
+    record = Execution.record
+    monkeypatch.setattr(Execution, "record", recorded)
     at_once = [{**one, "planning_seconds": 0} for one in measured(1000.0)]
     assert events == ["plan"] * 4 + ["skill"] * 6
     one_by_one = [{**one, "planning_seconds": 0} for one in measured(0.0)]
