@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +17,10 @@ from tests.exact_agent import exact_agent
 from tests.show.sample_runs import write_run
 
 from seads import cli
+from seads.commands.plan import operators_text
 from seads.evaluation import measure
 from seads.solving import solve
+from seads.solving.operators import SkillOperator
 
 SMALL = "lightsout-cursor-2x2"
 FEW = ["--starts", "2", "--episodes-per-depth", "1", "--json"]
@@ -102,3 +105,19 @@ def test_a_long_solution_is_told_in_lines() -> None:
     assert "solved with " in told
     assert "as predicted" in told
     assert len(str(solve(exact_agent(), depth=3)).splitlines()) > 20  # a short one is drawn
+
+
+def test_many_skills_are_told_in_lines() -> None:
+    agent = exact_agent("lightsout-cursor-13x13", hesitant=[168])
+    told = str(measure.evaluate(agent, "coverage", starts=1)).splitlines()
+    assert len(told) < 100
+    assert any(line.split()[0] == "168" for line in told)  # what is least right is shown
+    assert "and 89 skills more" in told[-2]
+    one = SkillOperator(0, "flips", "flips a light", 1.0, 0, "press it", 1.0)
+    many = [replace(one, skill=skill) for skill in range(168)]
+    many.append(replace(one, skill=168, agreement=0.5))
+    told = operators_text(many).splitlines()
+    assert len(told) < 100
+    assert told[-2].split()[0] == "168"
+    assert "and 89 skills more" in told[-1]
+    assert "more" not in operators_text(many[:80])

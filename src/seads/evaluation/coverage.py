@@ -22,7 +22,7 @@ from seads.evaluation.partly import keeping
 from seads.games.game import NO_MOVE, Split
 from seads.solving.agent import Agent
 from seads.streams import Purpose, row_seeds
-from seads.tables import table_text
+from seads.tables import least, table_text
 
 ROWS = 512
 """Environments that run side by side in an evaluation."""
@@ -129,6 +129,8 @@ class Coverage:
         return self.move_names[move] if self.move_names else f"effect {move}"
 
     def __str__(self) -> str:
+        skills = self.runs.skills
+        shown, rest = least([one.share for one in skills])
         rows = [
             (
                 str(one.skill),
@@ -137,10 +139,10 @@ class Coverage:
                 f"{one.no_move:.0%}",
                 f"{one.steps:.1f}",
             )
-            for one in self.runs.skills
+            for one in (skills[row] for row in shown)
         ]
         titles = ("skill", "is the move", "makes it", "no move", "steps")
-        table = table_text(titles, rows, left=titles[1:2])
+        table = table_text(titles, rows, left=titles[1:2]) + rest
         line = f"coverage {self.mean:.2f} of {self.of} moves, mean of {self.starts} starts"
         if self.model_accuracy is not None:
             line += f"; the forward model is right in {self.model_accuracy:.1%}"
