@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -96,6 +97,52 @@ def test_what_is_missing_is_found_before_anything_is_written(
     assert cli.main(words) == 2
     assert "wandb is missing; pip install 'seads[wandb]'" in capsys.readouterr().err
     assert not (tmp_path / "run").exists()
+
+
+def test_a_film_without_ffmpeg_is_not_begun(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("imageio_ffmpeg._utils._get_ffmpeg_exe", lambda: None)
+    monkeypatch.delenv("IMAGEIO_FFMPEG_EXE", raising=False)
+    exact_agent(SMALL).save(tmp_path / "agent")
+    film = tmp_path / "films" / "film.mp4"
+    assert cli.main(["solve", str(tmp_path / "agent"), "--video", str(film)]) == 2
+    assert "seads: there is no ffmpeg to write the video with" in capsys.readouterr().err
+    assert not film.parent.exists()
+
+
+SLOW_RECORDING = """
+import sys, time
+from seads import cli
+from seads.show.play import scene
+really = scene.PlayScene.update
+def update(self):
+    print("recording", file=sys.stderr, flush=True)
+    time.sleep(0.5)
+    really(self)
+scene.PlayScene.update = update
+sys.exit(cli.main(sys.argv[1:]))
+"""
+
+
+def test_an_export_obeys_ctrl_c(tmp_path: Path) -> None:
+    exact_agent().save(tmp_path / "agent")
+    replay = tmp_path / "replay.html"
+    words = ["play", str(tmp_path / "agent"), "--export", str(replay), "--depth", "5"]
+    with subprocess.Popen(
+        [sys.executable, "-c", SLOW_RECORDING, *words],
+        stderr=subprocess.PIPE,
+        text=True,
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
+    ) as process:
+        assert process.stderr is not None
+        assert "recording" in iter(lambda: process.stderr.readline().strip() or "ended", "ended")
+        process.send_signal(signal.SIGINT)
+        told = process.stderr.read()
+    assert process.returncode == 130
+    assert told.splitlines()[-1] == "interrupted"
+    assert "Traceback" not in told
+    assert not replay.exists()
 
 
 def test_a_long_solution_is_told_in_lines() -> None:
