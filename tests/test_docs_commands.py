@@ -1,6 +1,7 @@
-"""The commands of the docs, in the order in which they are written, on an empty `runs/`: all work.
+"""The commands of the docs: every one is understood, and those of most pages work in their order.
 
-As they stand, but for budgets: how long is trained, how much is measured, how long is planned.
+They are run on an empty `runs/` as they stand, but for budgets: how long is trained, how much is
+measured, how long is planned. What needs hours, hardware or a cluster is only parsed.
 """
 
 from __future__ import annotations
@@ -10,10 +11,12 @@ import shlex
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from seads import cli
+from seads.training.configure import configure, named_values
 
 ROOT = Path(__file__).parents[1]
 SMALL = {
@@ -26,8 +29,50 @@ SMALL = {
     "solve": "--seconds 0.1",
     "play": "--export replay.html --depth 1",
     "check": "--seconds 1",
+    "tables": "--no-figures",
 }
 """What is added to a command, unless it says it itself."""
+SMALL_BASELINES = {
+    "sac": "num_envs=3 batch=8 warmup_transitions=40 replay_transitions=300 hidden=8",
+    "hac": (
+        "episodes_per_epoch=3 batch=8 updates=1 warmup_transitions=50 replay_transitions=300 "
+        "hidden=8"
+    ),
+    "vic": "",
+}
+PAGES = ["README.md", *sorted(f"docs/{path.name}" for path in (ROOT / "docs").glob("*.md"))]
+RUN_IN_ORDER = {
+    "docs/tutorial.md": 10,
+    "docs/own-environment.md": 6,
+    "docs/baselines.md": 4,
+    "docs/reproducing.md": 5,
+    "docs/settings.md": 2,
+    "docs/studies.md": 2,
+}
+"""Pages whose commands are run, and how many of them."""
+ONLY_PARSED = {
+    "seads sweep studies/main.toml": "the whole study: hours; --dry-run of it is run",
+    "seads sweep studies/paper.toml": "a cluster",
+    "seads sweep theirs.toml": "somebody else's study; tests/studies has such a one",
+    "seads tables runs/": "the runs of sweeps that take hours; `tables results` is run",
+    "seads train lightsout-cursor --seed SEED": "the tutorial's with another setting: the time",
+    "seads train lightsout-cursor --algo sac --seed": "as the first of the page: the time",
+    "seads train lightsout-cursor --algo hac --seed": "as the second of the page: the time",
+    "seads train lightsout-jaco --algo hac": "the arm's reference physics: minutes",
+    "seads train lightsout-cursor --algo vic": "as the tutorial's: the time",
+    "seads train lightsout-cursor --set alpha": "large layers: the time",
+    "seads evaluate RUN --what tasks": "the tutorial solves boards: the time",
+    "seads report RUN... --figures": "the tutorial draws a report: the time",
+    "seads report RUN --figures": "the tutorial draws a report: the time",
+    "seads train lightsout-robot": "the reckoned arm: tests/robot trains there",
+}
+"""Which commands of those pages are not run, and why; the pages left out are syntax, or robots."""
+STANDS_FOR = {
+    "RUN": "runs/lo-cursor-0", "RUN...": "runs/lo-cursor-0", "RUN…": "runs/lo-cursor-0",
+    "SEED": "0", "N": "1", "S": "1", "ENV": "lightsout-cursor", "NAME": "paper",
+    "DIR…": "runs", "NAME=VALUE": "size=2", "...": "", "|": "", "…": "x",
+}  # fmt: skip
+"""What a reader writes for the words of the docs that stand for others."""
 UNREADY = ("play",)
 """Whose board an agent of a few steps may not solve."""
 NO_PLAN = ("time budget reached", "knows no way to the goal")
@@ -37,23 +82,44 @@ def commands(page: str) -> Iterator[str]:
     """Every `seads` command line in the blocks of a page, a loop's once."""
     text = (ROOT / page).read_text()
     for language, block in re.findall(r"^```(\w*)\n(.*?)^```", text, re.DOTALL | re.MULTILINE):
-        for line in () if language else block.splitlines():
+        whole = re.sub(r"\n +", " ", block)  # of syntax that goes over several lines
+        for line in () if language else whole.splitlines():
             looped = re.fullmatch(r"for (\w+) in (.*); do (.*); done", line)
             if looped:
                 line = looped[3].replace(f"${looped[1]}", looped[2].split()[-1])
             if line.startswith("seads "):
-                yield line.partition("  #")[0]
+                yield line.partition("  ")[0]
+
+
+def mentioned(page: str) -> Iterator[str]:
+    """Every command in the text of a page, between backticks, that says more than its name."""
+    text = re.sub(r"```.*?```", "", (ROOT / page).read_text(), flags=re.DOTALL)
+    for words in re.findall(r"`(?:\.venv/bin/)?(seads\s[^`]*)`", text):
+        if len(words.split()) > 2:
+            yield " ".join(words.split())
+
+
+def filled(line: str) -> list[str]:
+    """The words of a command as a reader writes them: without brackets, the first of several."""
+    words = [word.strip("[]") for word in shlex.split(line)[1:]]
+    words = [word if word == "|" else word.partition("|")[0] for word in words]
+    return [word for word in (STANDS_FOR.get(word, word) for word in words) if word]
 
 
 def shortened(line: str) -> list[str]:
     """The words of a command with a small budget, and names of files for patterns."""
-    _, name, *words = shlex.split(line)
+    name, *words = filled(line)
     if "--resume" in words:
         if "--env-steps" in words:  # more of the same run
             words[words.index("--env-steps") + 1] = "200"
     else:
-        extra = shlex.split(SMALL.get(name, ""))
-        for large in {"--env-steps", "--figures"} & set(words):
+        extra = [] if "--settings" in words else shlex.split(SMALL.get(name, ""))
+        if name == "evaluate" and any(baseline in words[0] for baseline in ("-sac-", "-hac-")):
+            extra = ["--episodes-per-depth", "1"]
+        if name == "train" and "--algo" in words:
+            algo = SMALL_BASELINES[words[words.index("--algo") + 1]]
+            extra = extra if not algo else ["--env-steps", "100", "--set", *algo.split()]
+        for large in {"--env-steps", "--figures", "--at"} & set(words):
             at = words.index(large)
             del words[at : at + 2]
         if "--set" in words and "--set" in extra:
@@ -66,27 +132,72 @@ def shortened(line: str) -> list[str]:
     return [name, *(word for several in found for word in several)]
 
 
-@pytest.mark.parametrize("page", ["docs/tutorial.md", "docs/own-environment.md"])
+@pytest.mark.parametrize("page", RUN_IN_ORDER)
 def test_the_commands_of_a_page_work_in_order(
     page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", list(sys.path))
     (tmp_path / "runs").mkdir()
+    (tmp_path / "studies").symlink_to(ROOT / "studies")
+    (tmp_path / "results").symlink_to(ROOT / "results" / "main")
     for name, code in re.findall(
         r"[Ss]ave this as `(\w+\.py)`:\n\n```python\n(.*?)```", (ROOT / page).read_text(), re.DOTALL
     ):
         (tmp_path / name).write_text(code)
     done = 0
-    for line in commands(page):
+    for line in dict.fromkeys(commands(page)):
+        if not line.endswith("--dry-run") and any(line.startswith(one) for one in ONLY_PARSED):
+            continue
         status = cli.main(shortened(line))
         said = capsys.readouterr().err
         assert "Traceback" not in said
         unready = line.split()[1] in UNREADY and any(why in said for why in NO_PLAN)
         assert status == 0 or unready, f"{line}\n{said}"
         done += 1
-    assert done >= 4
+    assert done >= RUN_IN_ORDER[page]
     sys.modules.pop("my_env", None)
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_the_commands_of_a_page_are_understood(
+    page: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for line in dict.fromkeys([*commands(page), *mentioned(page)]):
+        name, *words = filled(line)
+        if name not in cli.COMMANDS:
+            assert name in ("help", "COMMAND", "--help", "--version", "--completion"), line
+            continue
+        # in the text a command may stand without what it is about
+        ways = (words, ["RUN", *words], [*words, "RUN"])
+        found = next(filter(None, (understood(name, way) for way in ways)), None)
+        assert found is not None, f"{line}\n{capsys.readouterr().err}"
+        options = found[1]
+        if name == "train" and options.resume is None and ":" not in options.env:
+            settings, env = named_values(options.set), options.env or "lightsout-cursor"
+            configure(env, algo=options.algo, preset=options.preset, settings=settings)
+
+
+def understood(name: str, words: list[str]) -> tuple[Any, Any] | None:
+    try:
+        return cli.parsed(name, words)
+    except SystemExit:
+        return None
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["seads evaluate RUN --episodes 3", "seads train ENV --algo sacs", "seads plan RUN --boards x"],
+)
+def test_a_misspelt_command_is_really_found(line: str) -> None:
+    name, *words = filled(line)
+    assert understood(name, words) is None
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_runs_are_named_as_training_names_them(page: str) -> None:
+    for name in re.findall(r"runs/([\w-]+-seed\d)", (ROOT / page).read_text()):
+        assert re.search(r"-(seads-[a-z-]+|vic|sac-paper|hac-paper)-seed\d$", name), name
 
 
 def test_make_train_makes_the_run_of_the_tutorial() -> None:

@@ -211,6 +211,15 @@ def test_loading_code_is_really_looked_for(line: str) -> None:
     assert code_loaders(line)
 
 
+JSON_READERS = re.compile(r"\bjson\.(load|loads|decode|Decoder)\b|\bfrom (msgspec\.)?json import\b")
+
+
+@pytest.mark.parametrize("path", MODULES, ids=module_name)
+def test_json_is_read_by_the_one_reader(path: Path) -> None:
+    """Files and wires alike: typed, bounded, and a sentence (see `seads.reading`)."""
+    assert (module_name(path) == "seads.reading") == bool(JSON_READERS.search(path.read_text()))
+
+
 HEAVY = PHYSICS | LEARNING | {"numpy", "scipy", "tyro", "rich", "matplotlib"}
 
 

@@ -138,7 +138,8 @@ def _dispatch(arguments: list[str]) -> int:
     return 0
 
 
-def _execute(name: str, arguments: list[str]) -> int:
+def parsed(name: str, arguments: list[str]) -> tuple[Callable[[Any], Any], Any]:
+    """A command and its options; exits with a usage line where the words are none."""
     target, line = COMMANDS[name]
     module, _, function = target.partition(":")
     run: Callable[[Any], Any] = getattr(importlib.import_module(module), function)
@@ -148,13 +149,17 @@ def _execute(name: str, arguments: list[str]) -> int:
 
     from seads.commands.values import pairs_apart, registry, without_empty_defaults
 
-    options = tyro.cli(
+    return run, tyro.cli(
         without_empty_defaults(options_type),
         prog=f"seads {name}",
         description=line,
         args=pairs_apart(arguments),
         registry=registry(),
     )
+
+
+def _execute(name: str, arguments: list[str]) -> int:
+    run, options = parsed(name, arguments)
     as_json = getattr(options, "json", False)
     status = 0
     with contextlib.redirect_stdout(sys.stderr) if as_json else contextlib.nullcontext():

@@ -10,6 +10,9 @@ from collections.abc import Collection, Iterable, Sequence
 WIDE = 120
 """Columns to write for where there is no terminal."""
 
+MOST_ROWS = 80
+"""Skills that a table for people lists."""
+
 
 def terminal_width() -> int:
     """How many columns there are to write in; in a pipe, many."""
@@ -31,6 +34,15 @@ def table_text(
     written = io.StringIO()
     Console(file=written, width=terminal_width(), color_system=None, highlight=False).print(table)
     return "\n".join(line.rstrip() for line in written.getvalue().splitlines())
+
+
+def least(values: Sequence[float], most: int = MOST_ROWS) -> tuple[list[int], str]:
+    """Which rows of a long table to show, those with the least values, and a note on the rest."""
+    if len(values) <= most:
+        return list(range(len(values))), ""
+    ranked = sorted(range(len(values)), key=lambda row: values[row])
+    left_out = f"\nand {len(values) - most} skills more, none of them worse; --json has all"
+    return sorted(ranked[:most]), left_out
 
 
 def mean_text(numbers: dict[str, float] | None) -> str:

@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
+import itertools
 import json
+import signal
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import jax
 import numpy as np
 import pytest
 
 from seads.agent.arrays import from_arrays, read_arrays, to_arrays
+from seads.baselines import hierarchical_episodes
 from seads.baselines.agent import is_baseline, load_baseline
 from seads.baselines.settings import KINDS
 from seads.cli import main
 from seads.errors import SeadsError
+from seads.evaluation import baselines
 from seads.evaluation.baselines import measure_baseline
+from seads.evaluation.partly import PartlyMeasured
 from seads.solving.agent import WITHOUT_SKILLS
 from seads.solving.boards import game_of
 from seads.solving.tasks import draw_tasks
@@ -186,6 +193,30 @@ def test_the_same_boards_as_seads(algorithm: str, finished: dict[str, Path]) -> 
     assert found["by_depth"]["2"] == pytest.approx(np.mean(solved[4:8]))
     again = measure_baseline(load_baseline(finished[algorithm]), None, 4, "test", 3).to_json()
     assert again == found  # nothing is drawn: the policies are deterministic
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "acting"), [("sac", baselines), ("hac", hierarchical_episodes)]
+)
+def test_ctrl_c_keeps_the_boards_that_had_ended(
+    algorithm: str, acting: Any, finished: dict[str, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    agent = load_baseline(finished[algorithm])
+    really, steps = acting.act, itertools.count()
+
+    def act(*words: Any) -> Any:
+        if next(steps) == limit:  # by now the boards of depth 1 have had their time
+            signal.raise_signal(signal.SIGINT)
+        return really(*words)
+
+    with closing(agent.make_env(1)) as env:
+        limit = env.spec.step_limit
+    monkeypatch.setattr(acting, "act", act)
+    with pytest.raises(PartlyMeasured) as stopped:
+        measure_baseline(agent, depths=[1, 4], per_depth=2, split="train")
+    assert 2 <= stopped.value.done < stopped.value.of == 4
+    assert stopped.value.result.share()["boards"] == stopped.value.done
+    assert stopped.value.result.by_depth.keys() >= {"1"}
 
 
 @BOTH

@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +18,10 @@ from tests.exact_agent import exact_agent
 from tests.show.sample_runs import write_run
 
 from seads import cli
+from seads.commands.plan import operators_text
 from seads.evaluation import measure
 from seads.solving import solve
+from seads.solving.operators import SkillOperator
 
 SMALL = "lightsout-cursor-2x2"
 FEW = ["--starts", "2", "--episodes-per-depth", "1", "--json"]
@@ -95,6 +99,52 @@ def test_what_is_missing_is_found_before_anything_is_written(
     assert not (tmp_path / "run").exists()
 
 
+def test_a_film_without_ffmpeg_is_not_begun(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("imageio_ffmpeg._utils._get_ffmpeg_exe", lambda: None)
+    monkeypatch.delenv("IMAGEIO_FFMPEG_EXE", raising=False)
+    exact_agent(SMALL).save(tmp_path / "agent")
+    film = tmp_path / "films" / "film.mp4"
+    assert cli.main(["solve", str(tmp_path / "agent"), "--video", str(film)]) == 2
+    assert "seads: there is no ffmpeg to write the video with" in capsys.readouterr().err
+    assert not film.parent.exists()
+
+
+SLOW_RECORDING = """
+import sys, time
+from seads import cli
+from seads.show.play import scene
+really = scene.PlayScene.update
+def update(self):
+    print("recording", file=sys.stderr, flush=True)
+    time.sleep(0.5)
+    really(self)
+scene.PlayScene.update = update
+sys.exit(cli.main(sys.argv[1:]))
+"""
+
+
+def test_an_export_obeys_ctrl_c(tmp_path: Path) -> None:
+    exact_agent().save(tmp_path / "agent")
+    replay = tmp_path / "replay.html"
+    words = ["play", str(tmp_path / "agent"), "--export", str(replay), "--depth", "5"]
+    with subprocess.Popen(
+        [sys.executable, "-c", SLOW_RECORDING, *words],
+        stderr=subprocess.PIPE,
+        text=True,
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
+    ) as process:
+        assert process.stderr is not None
+        assert any(line == "recording\n" for line in process.stderr)
+        process.send_signal(signal.SIGINT)
+        told = process.stderr.read()
+    assert process.returncode == 130
+    assert told.splitlines()[-1] == "interrupted"
+    assert "Traceback" not in told
+    assert not replay.exists()
+
+
 def test_a_long_solution_is_told_in_lines() -> None:
     agent = exact_agent("lightsout-cursor-13x13")
     told = str(solve(agent, depth=30))
@@ -102,3 +152,19 @@ def test_a_long_solution_is_told_in_lines() -> None:
     assert "solved with " in told
     assert "as predicted" in told
     assert len(str(solve(exact_agent(), depth=3)).splitlines()) > 20  # a short one is drawn
+
+
+def test_many_skills_are_told_in_lines() -> None:
+    agent = exact_agent("lightsout-cursor-13x13", hesitant=[168])
+    told = str(measure.evaluate(agent, "coverage", starts=1)).splitlines()
+    assert len(told) < 100
+    assert any(line.split()[0] == "168" for line in told)  # what is least right is shown
+    assert "and 89 skills more" in told[-2]
+    one = SkillOperator(0, "flips", "flips a light", 1.0, 0, "press it", 1.0)
+    many = [replace(one, skill=skill) for skill in range(168)]
+    many.append(replace(one, skill=168, agreement=0.5))
+    told = operators_text(many).splitlines()
+    assert len(told) < 100
+    assert told[-2].split()[0] == "168"
+    assert "and 89 skills more" in told[-1]
+    assert "more" not in operators_text(many[:80])

@@ -221,8 +221,3 @@ def test_when_unsure_only_probing_is_allowed(dialect: Dialect) -> None:
 def test_envelopes_are_bounded(wrong: dict[str, Any]) -> None:
     with pytest.raises(SeadsError, match="allowed"):
         Envelope(**wrong)
-
-
-def test_an_envelope_survives_json() -> None:
-    envelope = Envelope.above(3.0, Speed(2.0, 50.0))
-    assert Envelope.from_json(envelope.as_json()) == envelope

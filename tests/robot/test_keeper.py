@@ -12,6 +12,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import asdict
 
 import numpy as np
 import pytest
@@ -22,6 +23,7 @@ from seads.errors import SeadsError
 from seads.robot import faults
 from seads.robot.guard import Envelope
 from seads.robot.guarded_arm import GuardedArm, ask_for_stop
+from seads.robot.keeper import Mailbox
 from seads.robot.keeper import main as keep
 from seads.robot.kinematics import Speed
 from seads.robot.protocol import Dialect
@@ -219,6 +221,11 @@ HOSTILE = [
     '{"do": "connect"}',
     '{"do": "write", "bytes": "G0 X220 Y0 Z-40 F200"}',
     '{"do": ["follow"]}',
+    '{"do": "follow", "to": [[220, 0, 40]], "probing": 1}',
+    '{"do": "follow", "to": [[220, 0]]}',
+    '{"do": "follow", "to": [[220, 0, 40]], "force": true}',
+    '{"do": "follow", "to": ' + "[" * 5000 + "]" * 5000 + "}",
+    '{"do": "position", "id": -1}',
 ]
 
 
@@ -229,13 +236,15 @@ def test_a_hostile_program_has_no_way_around_the_guard() -> None:
         heeds = signal.getsignal(signal.SIGINT)
         keeper = threading.Thread(target=keep_quietly, args=[theirs.detach()])
         keeper.start()
-        settings = dict(envelope=Envelope.above(0.0).as_json(), pace=1e9, grace=2.0, deadman=5.0)
+        settings = dict(envelope=asdict(Envelope.above(0.0)), pace=1e9, grace=2.0, deadman=5.0)
         ours.sendall(json.dumps({"port": where.port, **settings}).encode() + b"\n")
         replies = ours.makefile()
         assert "ok" in json.loads(replies.readline())
         for line in HOSTILE:
             ours.sendall(line.encode() + b"\n")
             assert "fault" in json.loads(replies.readline()), line
+        ours.sendall(b'{"id": 7, "do": "fly"}\n')  # whoever waits for number 7 hears of it
+        assert json.loads(replies.readline())["id"] == 7
         assert where.twin.moves == 0
         ours.sendall(b'{"do": "follow", "to": [[220, 0, 40]]}\n')
         assert "ok" in json.loads(replies.readline())
@@ -243,6 +252,32 @@ def test_a_hostile_program_has_no_way_around_the_guard() -> None:
         keeper.join(5.0)
         assert not keeper.is_alive()
         assert signal.getsignal(signal.SIGINT) is heeds
+
+
+@pytest.mark.parametrize(
+    "line", [b"[]", b'{"id": 1, "ok": [1, 2', b'{"id": "1"}', b'{"id": 1, "position": [0, 0]}']
+)
+def test_a_keeper_that_talks_nonsense_is_taken_for_dead(line: bytes) -> None:
+    """Whatever holds the line then, it is ended, and the arm stopped by the shortest way."""
+    with bench() as where:
+        arm = GuardedArm(where.port, Envelope.above(0.0))
+        ours, theirs = socket.socketpair()
+        with theirs, subprocess.Popen(["sleep", "60"]) as process:
+            arm._mailbox, arm._process = Mailbox(ours), process
+            theirs.sendall(line + b"\n")
+            with pytest.raises(faults.KeeperGone, match=r"says what it should not: .*told to stop"):
+                arm.get_observation()
+            assert process.returncode == -signal.SIGKILL
+        ours.close()
+
+
+def test_a_speed_that_is_none_is_refused() -> None:
+    with bench() as where, guarded(where) as arm:
+        with pytest.raises(SeadsError, match="feed=nan"):
+            arm.send_action(MIDDLE, feed=float("nan"))
+        with pytest.raises(faults.Refused):
+            arm.send_action([220.0, float("nan"), 40.0])
+        assert where.twin.moves == 0
 
 
 def keep_quietly(descriptor: int) -> None:

@@ -18,8 +18,10 @@ from seads.show.tables.figures import skill_figures
 from seads.studies.collecting import collect
 from seads.studies.measuring import evaluations
 from seads.studies.results import read_results
+from seads.studies.runs import runs_of
 from seads.studies.search import Searches
 from seads.studies.study import read_study
+from seads.studies.sweep import Sweep
 
 ENV = "lightsout-cursor-2x2"
 SMALL = [name for name in RAW if name != "too large"]
@@ -29,7 +31,7 @@ name = "grid"
 env = "{ENV}"
 seeds = [0]
 budget = 2000
-space = {{ n_step = [1] }}
+space = {{ n_step = [1, 2] }}
 """
 
 
@@ -111,8 +113,10 @@ def test_a_damaged_line_costs_itself_alone(runs: Path) -> None:
 @pytest.mark.parametrize("raw", SMALL)
 def test_skills_that_cannot_be_drawn(raw: str, runs: Path, tmp_path: Path) -> None:
     (runs / "run" / "eval" / "skills-test-seed0.json").write_bytes(RAW[raw])
-    with pytest.raises(SeadsError, match=r"skills-test-seed0\.json is not an evaluation"):
-        next(skill_figures([runs], tmp_path))
+    remarks: list[str] = []
+    assert not list(skill_figures([runs], tmp_path, remarks))
+    [remark] = remarks
+    assert "skills-test-seed0.json is not an evaluation" in remark
 
 
 LINES = {
@@ -149,10 +153,27 @@ def test_the_commands_say_it_in_a_sentence(
     assert not out.exists()
 
 
+@pytest.mark.parametrize("file", ["config.json", "meta.json", "eval/tasks-True.json"])
+def test_a_damaged_run_costs_itself_alone(
+    file: str, runs: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = collect([runs])
+    other = Path(shutil.copytree(runs / "run", runs / "other"))
+    (other / file).write_bytes(b'{"status": "fin')
+    out = tmp_path / "tables"
+    assert cli.main(["tables", str(runs), "--no-figures", "--out", str(out), "--json"]) == 1
+    captured = capsys.readouterr()
+    [failed] = json.loads(captured.out)["failed"]
+    assert failed["run"] == str(other)
+    assert str(other / file) in failed["why"]
+    assert f"{other} failed: {other / file} is not " in captured.err
+    assert read_results(out) == before
+
+
 @pytest.mark.parametrize(
     ("file", "raw"),
     [
-        *((file, raw) for file in ("meta.json", "eval") for raw in SMALL),
+        *((file, raw) for file in ("config.json", "meta.json", "eval") for raw in SMALL),
         *((f"search-grid-{ENV}.journal", raw) for raw in SMALL),
     ],
 )
@@ -161,22 +182,52 @@ def test_a_sweep_into_damaged_directories(
 ) -> None:
     study, home = tmp_path / "study.toml", tmp_path / "out"
     study.write_text(GRID)
-    [run] = Searches(read_study(study)).runs
-    directory = home / run.name
-    (directory / "eval").mkdir(parents=True)
-    run.config.write(directory / "config.json")
-    (directory / "meta.json").write_text('{"status": "finished"}')
-    for one in evaluations(run):
-        path = directory / "eval" / f"{one.name}.json"
-        path.write_text('{"env_steps": 1990, "tasks": {"success": 0.5}}')
-        if file == "eval" and one.split == "train":
-            path.write_bytes(RAW[raw])
-    if file == "meta.json":
-        (directory / file).write_bytes(RAW[raw])
+    runs = Searches(read_study(study)).runs
+    for run in runs:
+        directory = home / run.name
+        (directory / "eval").mkdir(parents=True)
+        run.config.write(directory / "config.json")
+        (directory / "meta.json").write_text('{"status": "finished"}')
+        for one in evaluations(run):
+            path = directory / "eval" / f"{one.name}.json"
+            path.write_text('{"env_steps": 1990, "tasks": {"success": 0.5}}')
+            if file == "eval" and one.split == "train" and run is runs[1]:
+                path.write_bytes(RAW[raw])
+    words = ["sweep", str(study), "--out", str(home)]
     if file.endswith("journal"):
         (home / file).write_bytes(RAW[raw] + b"\n")
-    said = refused(capsys, "sweep", str(study), "--out", str(home))
-    assert ("-train-" if file == "eval" else file) in said
+        assert file in refused(capsys, *words)
+        return
+    if file != "eval":
+        (directory / file).write_bytes(RAW[raw])
+    assert cli.main([*words, "--json"]) == 1
+    told = json.loads(capsys.readouterr().out)
+    [failed] = told["failed"]
+    assert failed["run"] == runs[1].name
+    assert ("-train-" if file == "eval" else file) in failed["why"]
+    assert (told["finished"], told["unfinished"]) == (1, [])
+    [search] = told["searches"]
+    assert (search["trials"], search["finished"]) == (2, 1)
+
+
+def test_damage_that_comes_while_others_work(tmp_path: Path) -> None:
+    study = tmp_path / "study.toml"
+    study.write_text(
+        f"[[groups]]\nenvs = ['{ENV}']\npresets = ['default']\nseeds = '0-1'\nbudget = 9000\n"
+    )
+    runs = runs_of(read_study(study))
+    for run in runs:
+        (tmp_path / run.name).mkdir()
+        run.config.write(tmp_path / run.name / "config.json")
+        (tmp_path / run.name / "meta.json").write_text('{"status": "finished"}')
+    sweep = Sweep(runs, tmp_path)
+    sweep.look()
+    assert [sweep.goes_on(run) for run in runs] == [True, True]
+    (tmp_path / runs[1].name / "meta.json").write_text("{")
+    assert sweep.look_at(runs[0]).trained
+    assert list(sweep.failed) == [runs[1].name]
+    assert not sweep.look_at(runs[1]).trained
+    assert [sweep.goes_on(run) for run in runs] == [True, False]
 
 
 def test_a_damaged_card_among_checkpoints(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,6 +15,11 @@ from seads.envs.interface import BatchedEnv, EnvSpec
 from seads.envs.own import is_own
 from seads.envs.registry import lookup
 from seads.errors import SeadsError
+
+OnStep = Callable[
+    [Bool[np.ndarray, "rows"], Bool[np.ndarray, "rows"], Int[np.ndarray, "rows"]], None
+]
+"""Called after every step: which rows have ended, which are solved, how many steps each made."""
 
 
 @dataclass(frozen=True)
@@ -66,6 +72,7 @@ def play(
     horizons: Horizons,
     rng: np.random.Generator | None = None,
     subgoal_tests: float = 0.0,
+    on_step: OnStep | None = None,
 ) -> HierarchicalEpisodes:
     """Play every row's board to its end, from a fresh reset in task mode.
 
@@ -124,6 +131,8 @@ def play(
         used_low[attempt_over] = 0
         active &= ~made.done & ~(attempt_over & (used_high >= horizons.high))
         step += 1
+        if on_step is not None:
+            on_step(~active, solved, lengths)
 
     states, boards = (np.stack(part, axis=1) for part in zip(*seen, strict=True))
     stacked = {name: np.stack(parts, axis=1) for name, parts in log.items()}

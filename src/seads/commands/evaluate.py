@@ -83,6 +83,7 @@ def run(options: Options) -> dict[str, Any]:
         open_agent,
         solving_of,
     )
+    from seads.evaluation.partly import PartlyMeasured
     from seads.evaluation.results import agent_at, checkpoint_agents, result_name
 
     if options.checkpoints and not checkpoint_agents(Path(options.run)):
@@ -126,6 +127,10 @@ def run(options: Options) -> dict[str, Any]:
             for results in _measure(agent, part, how, options):
                 measured |= results
                 _keep(options.run, name, {**facts, **results})
+        except PartlyMeasured as stopped:
+            print(stopped.result)
+            tell(f"interrupted while measuring {part}: {stopped}; they are shown, not kept")
+            raise Interrupted({**facts, **measured, part: stopped.to_json()}) from None
         except KeyboardInterrupt:
             if not measured:
                 raise

@@ -127,11 +127,12 @@ def _example(agent: Agent) -> list[str]:
 
 
 def operators_text(operators: list[SkillOperator]) -> str:
-    """A row for every skill."""
-    from seads.tables import table_text
+    """A row for every skill; of very many, for those whose operator suits the model least."""
+    from seads.tables import least, table_text
 
     rows: list[tuple[str, ...]] = []
-    for one in operators:
+    shown, rest = least([one.agreement or 0.0 for one in operators])
+    for one in (operators[row] for row in shown):
         name = one.move_name or "none"
         if one.move is not None and one.share < 1:
             name += f" ({one.share:.0%})"
@@ -141,4 +142,4 @@ def operators_text(operators: list[SkillOperator]) -> str:
     if all(one.move is None for one in operators):  # nobody knows the moves of one's own world
         del titles[1]
         rows = [(row[0], *row[2:]) for row in rows]
-    return table_text(titles, rows, left=("is the move", "does"))
+    return table_text(titles, rows, left=("is the move", "does")) + rest

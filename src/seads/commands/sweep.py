@@ -54,8 +54,7 @@ def run(options: Options) -> dict[str, Any]:
     searches = Searches(study)
     runs = runs_of(study) + searches.runs
     check_names(runs, study)
-    check_directories(runs, home)
-    sweep = Sweep(runs, home.absolute())
+    sweep = Sweep(runs, home.absolute(), check_directories(runs, home))
     if options.dry_run:
         listed = _listed(sweep, options.workers)
         for search in (search for search in study.searches if search.trials):
@@ -66,7 +65,7 @@ def run(options: Options) -> dict[str, Any]:
         runs += searches.begin(home)
         sweep.look()
         waiting = searches.more(sweep, 1)
-        if waiting or len(sweep.finished) < len(runs):
+        if waiting or any(map(sweep.goes_on, runs)):
             with started(options.workers, options.address) as engine, SweepProgress() as show:
                 run_sweep(sweep, engine, show, searches.more)
         found = searches.to_json()

@@ -10,6 +10,8 @@ import tyro
 
 from seads.errors import SeadsError
 
+SOME_FAILED = 1
+
 
 @dataclass(frozen=True)
 class Options:
@@ -53,6 +55,8 @@ def run(options: Options) -> dict[str, Any]:
         remarks.append(f"{len(unfinished)} runs are unfinished: {', '.join(unfinished[:3])}, …")
     for remark in remarks:
         print(remark)
+    for name, why in results.failed.items():
+        print(f"{name} failed: {why}")
     print(f"{options.out}: {len(results.runs)} runs, {len(tables)} tables, {len(figures)} figures")
     print(f"next: read {page}")
     return {
@@ -62,4 +66,6 @@ def run(options: Options) -> dict[str, Any]:
         "figures": figures,
         "claims": str(page),
         "remarks": remarks,
+        "failed": [{"run": name, "why": why} for name, why in results.failed.items()],
+        "exit_status": SOME_FAILED if results.failed else 0,
     }

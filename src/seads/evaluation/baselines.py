@@ -13,13 +13,16 @@ from jaxtyping import Bool, Float32, Int
 from seads.agent.networks import SkillPolicy
 from seads.agent.rollout import act
 from seads.baselines.agent import BaselineAgent
-from seads.baselines.hierarchical_episodes import Horizons, play
+from seads.baselines.hierarchical_episodes import Horizons, OnStep, play
 from seads.envs.interface import BatchedEnv
 from seads.evaluation.coverage import ROWS
+from seads.evaluation.partly import keeping
 from seads.evaluation.statistics import CONFIDENCE, summary
 from seads.evaluation.tasks import BoardScores, depth_title, draw_boards
 from seads.games.game import Split
 from seads.tables import mean_text, table_text
+
+Rows = Bool[np.ndarray, "rows"]
 
 
 @dataclass(frozen=True)
@@ -83,27 +86,40 @@ def measure_baseline(
     """
     game, drawn = draw_boards(agent.env, depths, per_depth, split, seed)
     goal = game.to_bits(game.goal[None])[0]
-    found = []
-    for first in range(0, len(drawn.depths), ROWS):
-        part = slice(first, first + ROWS)
-        rows = len(drawn.starts[part])
-        with closing(agent.make_env(rows, mode="task")) as env:
-            observations = env.reset(drawn.seeds[part], symbols=drawn.starts[part])
-            if agent.high is None:
-                found.append(run_flat(env, observations, agent.low))
-                continue
-            horizons = Horizons(agent.architecture.horizon_low, agent.architecture.horizon_high)
-            played = play(env, observations, agent.low, agent.high, goal, horizons)
-            found.append((played.solved, played.lengths))
-    solved, lengths = (np.concatenate(part) for part in zip(*found, strict=True))
+    boards = len(drawn.depths)
+    solved, lengths = np.zeros(boards, bool), np.zeros(boards, np.int64)
+    ended = np.zeros(boards, bool)
     facts = {"split": split, "seed": seed, "episodes_per_depth": per_depth}
-    return BaselineScores(game, drawn, facts, solved, lengths)
+
+    def so_far() -> BaselineScores:
+        done = np.flatnonzero(ended)
+        return BaselineScores(game, drawn.of(done.tolist()), facts, solved[done], lengths[done])
+
+    with keeping(boards, "boards", lambda: int(ended.sum()), so_far):
+        for first in range(0, boards, ROWS):
+            part = slice(first, min(first + ROWS, boards))
+
+            def note(over: Rows, good: Rows, steps: np.ndarray, part: slice = part) -> None:
+                solved[part], lengths[part], ended[part] = good, steps, over
+
+            with closing(agent.make_env(part.stop - first, mode="task")) as env:
+                observations = env.reset(drawn.seeds[part], symbols=drawn.starts[part])
+                if agent.high is None:
+                    run_flat(env, observations, agent.low, note)
+                    continue
+                shape = agent.architecture
+                horizons = Horizons(shape.horizon_low, shape.horizon_high)
+                play(env, observations, agent.low, agent.high, goal, horizons, on_step=note)
+    return so_far()
 
 
 def run_flat(
-    env: BatchedEnv, observations: Float32[np.ndarray, "rows obs"], policy: SkillPolicy
-) -> tuple[Bool[np.ndarray, "rows"], Int[np.ndarray, "rows"]]:
-    """Which rows the deterministic flat policy solves, and in how many steps each ended."""
+    env: BatchedEnv,
+    observations: Float32[np.ndarray, "rows obs"],
+    policy: SkillPolicy,
+    on_step: OnStep,
+) -> None:
+    """Play every row with the deterministic flat policy; `on_step` is told how it goes."""
     rows = env.num_envs
     nothing = np.zeros((rows, 0), np.float32)  # a flat policy has no skill to condition on
     no_noise = np.zeros((rows, env.spec.action_size), np.float32)
@@ -116,4 +132,4 @@ def run_flat(
         lengths += active
         solved |= active & step.terminated
         active &= ~step.done
-    return solved, lengths
+        on_step(~active, solved, lengths)

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Bool, Int
 
+from seads.agent.buffer import Episodes
 from seads.agent.networks import SkillPolicy
 from seads.agent.rollout import run_skills
 from seads.agent.skill_model import ForwardModel
@@ -17,10 +18,11 @@ from seads.envs.interface import BatchedEnv
 from seads.envs.own import is_own
 from seads.envs.registry import most_rows
 from seads.errors import SeadsError
+from seads.evaluation.partly import keeping
 from seads.games.game import NO_MOVE, Split
 from seads.solving.agent import Agent
 from seads.streams import Purpose, row_seeds
-from seads.tables import table_text
+from seads.tables import least, table_text
 
 ROWS = 512
 """Environments that run side by side in an evaluation."""
@@ -127,6 +129,8 @@ class Coverage:
         return self.move_names[move] if self.move_names else f"effect {move}"
 
     def __str__(self) -> str:
+        skills = self.runs.skills
+        shown, rest = least([one.share for one in skills])
         rows = [
             (
                 str(one.skill),
@@ -135,10 +139,10 @@ class Coverage:
                 f"{one.no_move:.0%}",
                 f"{one.steps:.1f}",
             )
-            for one in self.runs.skills
+            for one in (skills[row] for row in shown)
         ]
         titles = ("skill", "is the move", "makes it", "no move", "steps")
-        table = table_text(titles, rows, left=titles[1:2])
+        table = table_text(titles, rows, left=titles[1:2]) + rest
         line = f"coverage {self.mean:.2f} of {self.of} moves, mean of {self.starts} starts"
         if self.model_accuracy is not None:
             line += f"; the forward model is right in {self.model_accuracy:.1%}"
@@ -165,11 +169,46 @@ def measure_coverage(
                 f"coverage needs to know the moves of {agent.env!r}, which does not tell them; "
                 "`seads plan RUN --operators` shows what its skills do"
             )
-        runs = run_all_skills(env, agent.policy, agent.num_skills, starts, seed)
         of = env.spec.num_moves
-    known = isinstance(agent.model, ForwardModel)
-    right = model_accuracy(agent.model, runs) if known else None
-    return Coverage(runs, of, seed, right, _names(agent))
+
+        done = SkillsDone(agent.num_skills)
+
+        def so_far() -> Coverage:
+            runs = done.runs()
+            known = isinstance(agent.model, ForwardModel)
+            right = model_accuracy(agent.model, runs) if known else None
+            return Coverage(runs, of, seed, right, _names(agent))
+
+        with keeping(starts, "starts", lambda: done.starts, so_far):
+            run_all_skills(env, agent.policy, agent.num_skills, starts, seed, done=done)
+        return so_far()
+
+
+class SkillsDone:
+    """Skills that were run from one start after the other, so far."""
+
+    def __init__(self, num_skills: int) -> None:
+        self._num_skills = num_skills
+        self._parts: list[tuple[np.ndarray, ...]] = []
+
+    def add(self, episodes: Episodes, count: int) -> None:
+        """The first rows of some episodes, the next in order."""
+        found = (episodes.moves, episodes.lengths, episodes.before, episodes.after)
+        self._parts.append(tuple(values[:count] for values in found))
+
+    @property
+    def starts(self) -> int:
+        """From how many starts all skills were run."""
+        return sum(len(moves) for moves, *_ in self._parts) // self._num_skills
+
+    def runs(self) -> SkillRuns:
+        """What they did from those; there must be one."""
+        starts, skills = self.starts, self._num_skills
+        moves, lengths, before, after = (
+            np.concatenate(values)[: starts * skills].reshape(starts, skills, *values[0].shape[1:])
+            for values in zip(*self._parts, strict=True)
+        )
+        return SkillRuns(name_effects(moves, before ^ after), lengths, before, after)
 
 
 @contextmanager
@@ -190,15 +229,17 @@ def run_all_skills(
     starts: int,
     seed: int,
     purpose: Purpose = Purpose.COVERAGE_STARTS,
+    done: SkillsDone | None = None,
 ) -> SkillRuns:
     """Every skill from every start, deterministically, in whatever rows the batch has.
 
     Each run begins with a reset from its start's own seed, so the rows may be those that
-    training collects in: neither sees what the other did there.
+    training collects in: neither sees what the other did there. `done` has meanwhile what
+    there is already.
     """
     seeds = np.repeat(row_seeds(seed, starts, purpose), num_skills)
     skills = np.tile(np.arange(num_skills), starts)
-    parts: dict[str, list[np.ndarray]] = {k: [] for k in ("moves", "lengths", "before", "after")}
+    done = SkillsDone(num_skills) if done is None else done
     for first in range(0, len(seeds), env.num_envs):
         count = min(env.num_envs, len(seeds) - first)
         rows, part = np.arange(count), slice(first, first + count)
@@ -206,12 +247,8 @@ def run_all_skills(
         chosen = np.resize(skills[part], env.num_envs)
         active = np.arange(env.num_envs) < count
         episodes = run_skills(env, policy, observations, chosen, num_skills, active=active)
-        for name, values in parts.items():
-            values.append(getattr(episodes, name)[:count])
-    runs = {name: np.concatenate(values) for name, values in parts.items()}
-    runs = {name: all.reshape(starts, num_skills, *all.shape[1:]) for name, all in runs.items()}
-    runs["moves"] = name_effects(runs["moves"], runs["before"] ^ runs["after"])
-    return SkillRuns(**runs)
+        done.add(episodes, count)
+    return done.runs()
 
 
 def name_effects(

@@ -13,6 +13,7 @@ from seads.errors import SeadsError, unknown
 from seads.evaluation.baselines import BaselineScores, measure_baseline
 from seads.evaluation.coverage import Coverage, measure_coverage
 from seads.evaluation.model import ModelScores, measure_model
+from seads.evaluation.partly import PartlyMeasured
 from seads.evaluation.results import checkpoint_agents, steps_of
 from seads.evaluation.skill_maps import SkillMaps, measure_skill_maps
 from seads.evaluation.tasks import OnPlan, TaskScores, measure_tasks
@@ -189,4 +190,8 @@ def measure_along(
     """One part at every checkpoint of a run, as points of a curve against env steps."""
     for directory in checkpoint_agents(run):
         agent = open_agent(directory, allow)
-        yield {"env_steps": steps_of(directory), **measure(agent, part, how, on_plan).point()}
+        try:
+            found = measure(agent, part, how, on_plan)
+        except PartlyMeasured:
+            raise KeyboardInterrupt from None  # a point of some boards would mislead
+        yield {"env_steps": steps_of(directory), **found.point()}

@@ -11,6 +11,7 @@ from jaxtyping import Bool, Int
 
 from seads.errors import SeadsError
 from seads.evaluation.coverage import SkillSummary, env_for_skills, run_all_skills
+from seads.evaluation.partly import keeping
 from seads.evaluation.tasks import depth_title
 from seads.games.game import NO_MOVE, Game, Split
 from seads.planning.model import SymbolicModel
@@ -119,9 +120,21 @@ def measure_model(
     with env_for_skills(agent, starts, split) as env:
         skills = run_all_skills(env, agent.policy, agent.num_skills, starts, seed).skills
     moves = np.array([NO_MOVE if one.move is None else one.move for one in skills])
-    right = predictions_right(model, game, drawn.starts, moves)
     facts = {"boards_per_depth": per_depth, "starts": starts, "split": split, "seed": seed}
-    return ModelScores(game, drawn, right, skills, facts)
+    right: list[np.ndarray] = []  # a part for each depth
+
+    def done() -> int:
+        return sum(map(len, right))
+
+    def so_far() -> ModelScores:
+        asked_about = drawn.of(range(done()))
+        return ModelScores(game, asked_about, np.concatenate(right), skills, facts)
+
+    with keeping(len(drawn.depths), "boards", done, so_far):
+        for first in range(0, len(drawn.depths), per_depth):
+            of_depth = drawn.starts[first : first + per_depth]
+            right.append(predictions_right(model, game, of_depth, moves))
+    return so_far()
 
 
 def predictions_right(

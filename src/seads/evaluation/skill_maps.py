@@ -12,7 +12,8 @@ from seads.agent.rollout import run_skills
 from seads.envs.embedding import EmbeddedEnv
 from seads.envs.interface import BatchedEnv
 from seads.errors import SeadsError
-from seads.evaluation.coverage import SkillRuns, env_for_skills
+from seads.evaluation.coverage import SkillRuns, SkillsDone, env_for_skills
+from seads.evaluation.partly import keeping
 from seads.games.game import NO_MOVE, Split
 from seads.solving.agent import Agent
 from seads.streams import Purpose, row_seeds
@@ -82,19 +83,22 @@ def follow_skills(env: BatchedEnv, agent: Agent, starts: int, seed: int) -> Skil
         raise SeadsError(f"skill maps need a board, and {agent.env!r} has none")
     skills = np.arange(agent.num_skills)
     found: list[list[SkillPath]] = [[] for _ in skills]
-    parts: dict[str, list[np.ndarray]] = {k: [] for k in ("moves", "lengths", "before", "after")}
-    for start in row_seeds(seed, starts, Purpose.COVERAGE_STARTS):
-        observations = env.reset(np.full(len(skills), start))
-        trace = _Trace(env)
-        episodes = run_skills(
-            env, agent.policy, observations, skills, len(skills), on_step=trace.note
-        )
-        for skill in skills:
-            found[skill].append(trace.path(skill, int(episodes.moves[skill])))
-        for name, values in parts.items():
-            values.append(getattr(episodes, name))
-    runs = SkillRuns(**{name: np.array(values) for name, values in parts.items()})
-    return SkillMaps(runs, found, seed)
+    done = SkillsDone(len(skills))
+
+    def so_far() -> SkillMaps:
+        return SkillMaps(done.runs(), [paths[: done.starts] for paths in found], seed)
+
+    with keeping(starts, "starts", lambda: done.starts, so_far):
+        for start in row_seeds(seed, starts, Purpose.COVERAGE_STARTS):
+            observations = env.reset(np.full(len(skills), start))
+            trace = _Trace(env)
+            episodes = run_skills(
+                env, agent.policy, observations, skills, len(skills), on_step=trace.note
+            )
+            for skill in skills:
+                found[skill].append(trace.path(skill, int(episodes.moves[skill])))
+            done.add(episodes, len(skills))
+    return so_far()
 
 
 class _Trace:

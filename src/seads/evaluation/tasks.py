@@ -13,6 +13,7 @@ from jaxtyping import Bool
 from seads.envs.registry import lookup, most_rows
 from seads.errors import SeadsError
 from seads.evaluation.coverage import ROWS
+from seads.evaluation.partly import keeping
 from seads.evaluation.statistics import CONFIDENCE, summary, wilson_interval
 from seads.games.game import Game, Split
 from seads.planning import Plan
@@ -240,15 +241,6 @@ def measure_tasks(
     goals = game.to_bits(np.repeat(game.goal[None], len(drawn.depths), axis=0))
     executions: list[Execution] = []
     rows = min(most_rows(agent.env, agent.env_options, ROWS), len(drawn.depths))
-    with ExitStack() as stack:
-        env = stack.enter_context(closing(agent.make_env(rows)))
-        for first in range(0, len(drawn.depths), rows):
-            part = slice(first, first + rows)
-            if len(drawn.starts[part]) < rows:  # the last few
-                env = stack.enter_context(closing(agent.make_env(len(drawn.starts[part]))))
-            executions += solver.solve(
-                env, agent, drawn.seeds[part], goals[part], drawn.starts[part]
-            )
     facts = {
         "split": split,
         "seed": seed,
@@ -256,9 +248,29 @@ def measure_tasks(
         "depth_is": game.depth_means,
         "drawn": "with replacement; a board drawn again starts from another pose",
     }
-    solved = np.array([one.solved for one in executions])
-    compiled, why = solver.compile_seconds, solver.patience.why
-    return TaskScores(game, drawn, facts, solved, executions, solving, compiled, why)
+
+    def ended() -> list[int]:
+        return [board for board, one in enumerate(executions) if one.reason is not None]
+
+    def so_far() -> TaskScores:
+        done = [executions[board] for board in ended()]
+        solved = np.array([one.solved for one in done])
+        compiled, why = solver.compile_seconds, solver.patience.why
+        return TaskScores(game, drawn.of(ended()), facts, solved, done, solving, compiled, why)
+
+    boards = len(drawn.depths)
+    with ExitStack() as stack, keeping(boards, "boards", lambda: len(ended()), so_far):
+        env = stack.enter_context(closing(agent.make_env(rows)))
+        for first in range(0, len(drawn.depths), rows):
+            part = slice(first, first + rows)
+            if len(drawn.starts[part]) < rows:  # the last few
+                env = stack.enter_context(closing(agent.make_env(len(drawn.starts[part]))))
+            working = solver.executor(
+                env, agent, drawn.seeds[part], goals[part], drawn.starts[part]
+            )
+            executions += working.executions
+            working.run()
+    return so_far()
 
 
 def draw_boards(

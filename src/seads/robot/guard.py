@@ -5,7 +5,7 @@ It runs in the process that holds the line (`keeper`), so no program can pass ar
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -77,14 +77,6 @@ class Envelope:
     def height(self, point: Point) -> float:
         """How far above the floor."""
         return float(point @ np.array(self.floor[:3]) - self.floor[3])
-
-    def as_json(self) -> dict[str, Any]:
-        return asdict(self)
-
-    @classmethod
-    def from_json(cls, given: dict[str, Any]) -> Envelope:
-        box = {name: tuple(given[name]) for name in ("low", "high", "floor")}
-        return cls(**box, speed=Speed(**given["speed"]))
 
 
 class Guard:

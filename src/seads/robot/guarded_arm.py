@@ -7,7 +7,6 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import select
 import signal
 import socket
@@ -19,13 +18,16 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
+from msgspec import UNSET
 
 from seads.errors import SeadsError
+from seads.reading import as_kind
 from seads.robot import faults, kinematics
 from seads.robot.arm import Point
 from seads.robot.faults import KeeperGone, RobotFault
 from seads.robot.guard import Envelope
 from seads.robot.keeper import Mailbox, stop_address
+from seads.robot.keeper_messages import MOST_PACE, Answer, Request, Settings, Standing
 from seads.robot.line import stop_at_once
 from seads.robot.protocol import Dialect
 
@@ -58,9 +60,7 @@ class GuardedArm:
         while the arm moves; `patience` how long the process that holds the line may be, beyond
         its own deadlines."""
         self.port, self.envelope, self._patience = port, envelope, patience
-        self._settings = dict(
-            port=port, envelope=envelope.as_json(), pace=pace, grace=grace, deadman=deadman
-        )
+        self._settings = Settings(port, envelope, min(pace, MOST_PACE), grace, deadman)
         self._process: subprocess.Popen[bytes] | None = None
         self.version = ""
         self.dialect: Dialect | None = None
@@ -87,7 +87,7 @@ class GuardedArm:
 
     def get_observation(self) -> Observation:
         """Ask the arm where it is."""
-        return Observation(np.array(self._request({"do": "position"})))
+        return Observation(np.array(self._request(Request("position"))))
 
     def send_action(self, target: Any, feed: float | None = None, probing: bool = False) -> Point:
         """Go to a point in mm and wait until the arm stands; what was really sent.
@@ -104,41 +104,43 @@ class GuardedArm:
 
         A fault says in `made` how many points were reached; none is gone to twice.
         """
-        legs = [np.asarray(point, float).tolist() for point in points]
+        if feed is not None:
+            kinematics.Speed(feed=feed)  # which says what is allowed
+        legs: Any = [np.asarray(point, float).tolist() for point in points]
         limit = self._patience + 2.0 * self._predict(points, feed, probing)
-        message = {"do": "follow", "to": legs, "feed": feed, "probing": probing}
-        return [np.array(one) for one in self._request(message, limit)]
+        wanted = Request("follow", None, legs, None if feed is None else float(feed), probing)
+        return [np.array(one) for one in self._request(wanted, limit)]
 
     def stop(self) -> Point:
         """Stop at once; where the arm stands."""
-        return np.array(self._request({"do": "stop"}))
+        return np.array(self._request(Request("stop")))
 
     def recover(self) -> Point:
         """Configure the arm anew after a reboot or a stop; a corner must be touched next."""
-        return np.array(self._request({"do": "recover"}))
+        return np.array(self._request(Request("recover")))
 
     def trust(self) -> None:
         """A corner was touched where it should be."""
-        self._request({"do": "trust"})
+        self._request(Request("trust"))
 
     def let_go(self) -> None:
         """Motors off, to lead the arm by hand: hold it first, or it sinks."""
-        self._request({"do": "let go"})
+        self._request(Request("let go"))
 
     def hold(self) -> Point:
         """Motors on again; where the arm is."""
-        return np.array(self._request({"do": "hold"}))
+        return np.array(self._request(Request("hold")))
 
     def state(self) -> dict[str, int]:
         """`late`: moves whose answer was lost; `stale`: answers that nobody waited for."""
-        return dict(self._request({"do": "state"}))
+        return dict(self._request(Request("state")))
 
     def disconnect(self) -> None:
         """Close; the arm is stopped, and the line is free when this returns."""
         if self._process is None:
             return
         process, self._process = self._process, None
-        self._mailbox.send({"do": "leave"})
+        self._mailbox.send(Request("leave"))
         try:
             process.wait(PATIENCE)
         except subprocess.TimeoutExpired:
@@ -165,30 +167,36 @@ class GuardedArm:
         across = kinematics.motion(
             np.array([[-90.0, 0.0, 0.0]]), np.array([[90.0, 130.0, 110.0]]), speed
         )
-        pace = float(self._settings["pace"])  # type: ignore[arg-type]
-        return len(points) * (float(across.duration[0]) / min(pace, 1e9) + 1.0)
+        return len(points) * (float(across.duration[0]) / self._settings.pace + 1.0)
 
-    def _request(self, message: dict[str, Any], seconds: float | None = None) -> Any:
+    def _request(self, wanted: Request, seconds: float | None = None) -> Any:
         if self._process is None:
             raise SeadsError(f"{self.port}: not connected; call connect first")
-        self._number += 1
-        self._mailbox.send({"id": self._number, **message})
+        self._send(wanted)
         try:
             return self._answer(self._number, seconds or self._patience)
         except SeadsError:
             raise
         except BaseException:  # Ctrl-C, or a bug of the program's: the arm must not go on
             with contextlib.suppress(RobotFault):
-                self._number += 1
-                self._mailbox.send({"id": self._number, "do": "stop"})
+                self._send(Request("stop"))
                 self._answer(self._number, self._patience)
             raise
+
+    def _send(self, wanted: Request) -> None:
+        self._number += 1
+        wanted.id = self._number
+        self._mailbox.send(wanted)
 
     def _answer(self, number: int | None, seconds: float) -> Any:
         end, gone = time.monotonic() + seconds, False
         while True:
-            while (told := self._mailbox.take()) is not None:
-                if told.get("id") == number:
+            while (line := self._mailbox.take()) is not None:
+                try:
+                    told = as_kind(line, Answer, "says what it should not")
+                except SeadsError as error:
+                    raise self._keeper_gone(str(error)) from None
+                if told.id == number:
                     return self._result(told)
             if gone:
                 raise self._keeper_gone("has ended")
@@ -203,14 +211,13 @@ class GuardedArm:
             except faults.ProgramGone:
                 gone = True  # its last words come first
 
-    def _result(self, told: dict[str, Any]) -> Any:
-        position = told.get("position")
-        self.position = None if position is None else np.array(position)
-        self.unsure = bool(told.get("unsure"))
-        if "ok" in told:
-            return told["ok"]
-        fault = faults.named(told["fault"], told["message"])
-        fault.made = told.get("made", 0)
+    def _result(self, told: Answer) -> Any:
+        self.position = None if told.position is None else np.array(told.position)
+        self.unsure = told.unsure
+        if told.ok is not UNSET:
+            return told.ok
+        fault = faults.named(told.fault, told.message)
+        fault.made = told.made
         raise fault
 
     def _keeper_gone(self, what: str) -> KeeperGone:
@@ -241,8 +248,8 @@ def ask_for_stop(port: str) -> Point | None:
         asking.settimeout(PATIENCE)
         try:
             asking.connect(stop_address(port))
-            told = json.loads(asking.recv(4096) or b"{}").get("position")
-            return None if told is None else np.array(told)
+            told = as_kind(asking.recv(4096) or b"{}", Standing, f"the keeper of {port} says")
+            return None if told.position is None else np.array(told.position)
         except ConnectionError:
             stop_at_once(port)
             return None

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import json
 import os
 import select
 import signal
@@ -18,17 +17,27 @@ import sys
 import time
 from typing import Any
 
+import msgspec
 import numpy as np
 
 from seads.errors import SeadsError
+from seads.reading import as_kind
 from seads.robot.arm import Arm, Point
 from seads.robot.faults import DeadMan, ProgramGone, Refused, RobotFault, Stopped
-from seads.robot.guard import Envelope, Guard
+from seads.robot.guard import Guard
+from seads.robot.keeper_messages import (
+    Answer,
+    Nonsense,
+    Request,
+    Settings,
+    Standing,
+    read_request,
+)
 from seads.robot.kinematics import Speed
 from seads.robot.line import Line
 
-MOST_LEGS = 16
 LONGEST_MESSAGE = 65536
+LONGEST_WORDS = 10_000
 
 
 def stop_address(port: str) -> str:
@@ -44,7 +53,7 @@ class Mailbox:
         end.setblocking(False)
         self.socket, self._rest = end, b""
         self.alive_at = time.monotonic()
-        self._messages: list[Any] = []
+        self._lines: list[bytes] = []
 
     def look(self) -> None:
         """Take what has arrived; raises `ProgramGone` at the end of the stream."""
@@ -61,47 +70,36 @@ class Mailbox:
             *lines, self._rest = (self._rest + chunk).split(b"\n")
             if len(self._rest) > LONGEST_MESSAGE:
                 raise ProgramGone("the program sends rubbish")
-            self._messages += [self._read(line) for line in lines if line]
+            self._lines += [line for line in lines if line]
 
-    def take(self) -> Any | None:
-        return self._messages.pop(0) if self._messages else None
+    def take(self) -> bytes | None:
+        """The next line, for whoever knows what it should be."""
+        return self._lines.pop(0) if self._lines else None
 
     def wants_stop(self) -> bool:
         """Whether a stop is among what arrived; it stays, to be answered in its turn."""
-        return any(isinstance(one, dict) and one.get("do") == "stop" for one in self._messages)
+        asked = map(read_request, self._lines)
+        return any(isinstance(one, Request) and one.do == "stop" for one in asked)
 
-    def send(self, message: dict[str, Any]) -> None:
+    def send(self, message: msgspec.Struct) -> None:
         with contextlib.suppress(OSError):  # nobody there any more: the next look says so
             self.socket.settimeout(1.0)
-            self.socket.sendall(json.dumps(message).encode() + b"\n")
+            self.socket.sendall(msgspec.json.encode(message) + b"\n")
         self.socket.setblocking(False)
-
-    @staticmethod
-    def _read(line: bytes) -> Any:
-        try:
-            return json.loads(line)
-        except ValueError:
-            return {"do": "nothing understood"}
 
 
 class Keeper:
     """Serves one program until it closes its end."""
 
-    def __init__(self, mailbox: Mailbox, settings: dict[str, Any]) -> None:
-        self._mailbox = mailbox
-        self._deadman = float(settings["deadman"])
-        self._envelope = Envelope.from_json(settings["envelope"])
-        self._line = Line(settings["port"])
-        self._arm = Arm(
-            self._line,
-            self._envelope.speed,
-            pace=float(settings["pace"]),
-            grace=float(settings["grace"]),
-        )
-        self._guard = Guard(self._arm, self._envelope)
+    def __init__(self, mailbox: Mailbox, settings: Settings) -> None:
+        self._mailbox, self._deadman = mailbox, settings.deadman
+        self._line = Line(settings.port)
+        speed = settings.envelope.speed
+        self._arm = Arm(self._line, speed, pace=settings.pace, grace=settings.grace)
+        self._guard = Guard(self._arm, settings.envelope)
         self._stops = socket.socket(socket.AF_UNIX)
         with contextlib.suppress(OSError):  # a second one cannot have the line anyway
-            self._stops.bind(stop_address(settings["port"]))
+            self._stops.bind(stop_address(settings.port))
             self._stops.listen()
         self._stops.setblocking(False)
         self._stopped = False
@@ -112,12 +110,12 @@ class Keeper:
     def run(self) -> None:
         """Connect, then do as told; returns when the program is gone, with the arm stopped."""
         try:
-            self._answer({"do": "connect"})
+            self._answer(Request("connect"))
             while True:
                 self._wait()
-                while (message := self._mailbox.take()) is not None:
+                while (line := self._mailbox.take()) is not None:
                     self._line.on_tick = self._tick
-                    self._answer(message)
+                    self._answer(read_request(line))
                     self._line.on_tick = lambda: None
         except ProgramGone as gone:
             self._leave(str(gone))
@@ -132,31 +130,34 @@ class Keeper:
         assert self._arm.dialect is not None
         return {"version": self._arm.version, "dialect": self._arm.dialect.value}
 
-    def _answer(self, message: Any) -> None:
+    def _answer(self, asked: Request | Nonsense) -> None:
         self._made = 0
-        told: dict[str, Any]
+        told = Answer(asked.id)
         try:
-            told = {"ok": self._do(message)}
+            told.ok = self._do(asked)
         except ProgramGone:
             raise
         except SeadsError as fault:
-            told = {"fault": type(fault).__name__, "message": str(fault), "made": self._made}
-        known = self._arm.known
-        told["id"] = message.get("id") if isinstance(message, dict) else None
-        told["position"] = None if known is None else known.tolist()
-        told["unsure"] = self._guard.unsure
+            told.fault, told.message = type(fault).__name__, str(fault)[:LONGEST_WORDS]
+            told.made = self._made
+        told.position, told.unsure = self._stands(), self._guard.unsure
         self._mailbox.send(told)
         self._tell_who_asked()
 
-    def _do(self, message: Any) -> Any:
-        verb = message.get("do") if isinstance(message, dict) else None
-        if self._stopped and verb not in ("recover", "position", "stop", "state", "leave"):
+    def _stands(self) -> tuple[float, float, float] | None:
+        known = self._arm.known
+        return None if known is None else (float(known[0]), float(known[1]), float(known[2]))
+
+    def _do(self, asked: Request | Nonsense) -> Any:
+        if isinstance(asked, Nonsense):
+            raise Refused(asked.why)
+        if self._stopped and asked.do not in ("recover", "position", "stop", "state", "leave"):
             raise Stopped("somebody asked for a stop; nothing was sent")
-        match verb:
+        match asked.do:
             case "connect" if self._arm.dialect is None:
                 return self._connect()
             case "follow":
-                return self._follow(message)
+                return self._follow(asked)
             case "position":
                 return self._guard.position().tolist()
             case "stop":
@@ -174,19 +175,15 @@ class Keeper:
                 raise ProgramGone("")
             case "state":
                 return {"late": self._arm.late, "stale": self._arm.stale}
-        raise Refused(f"{str(message)[:60]!r} is nothing that the keeper of the line can do")
+        raise Refused(f"{asked.do!r} is nothing that the keeper of the line can do now")
 
-    def _follow(self, message: dict[str, Any]) -> list[list[float]]:
-        legs = message.get("to")
-        if not isinstance(legs, list) or not 1 <= len(legs) <= MOST_LEGS:
-            raise Refused(f"legs {str(legs)[:60]!r}; allowed: a list of 1 to {MOST_LEGS} points")
-        feed, probing = message.get("feed"), message.get("probing") is True
-        if feed is not None and not isinstance(feed, (int, float)):
-            raise Refused(f"feed {str(feed)[:60]!r}; allowed: turns of the motors a minute")
-        speed = None if feed is None else Speed(feed=feed)
+    def _follow(self, asked: Request) -> list[list[float]]:
+        if asked.to is msgspec.UNSET:
+            raise Refused("follow: where to?")
+        speed = None if asked.feed is None else Speed(feed=asked.feed)
         stood = []
-        for leg in legs:
-            stood.append(self._guard.move(leg, speed, probing).tolist())
+        for leg in asked.to:
+            stood.append(self._guard.move(leg, speed, asked.probing).tolist())
             self._made += 1
         return stood
 
@@ -223,10 +220,8 @@ class Keeper:
         """The arm has been stopped by now: say where it stands to whoever asked for it."""
         if self._asking is None:
             return
-        known = self._arm.known
-        told = {"position": None if known is None else known.tolist()}
         with self._asking, contextlib.suppress(OSError):
-            self._asking.sendall(json.dumps(told).encode())
+            self._asking.sendall(msgspec.json.encode(Standing(self._stands())))
         self._asking = None
 
     def _leave(self, why: str) -> None:
@@ -251,17 +246,17 @@ def main(descriptor: int) -> None:
     for ending in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(ending, _end)
     mailbox = Mailbox(socket.socket(fileno=descriptor))
-    settings = None
+    line = None
     try:
-        while settings is None:
+        while line is None:
             select.select([mailbox.socket], [], [])
             mailbox.look()
-            settings = mailbox.take()
-        Keeper(mailbox, settings).run()
+            line = mailbox.take()
+        Keeper(mailbox, as_kind(line, Settings, "no settings of an arm")).run()
     except ProgramGone:
         return
-    except (SeadsError, KeyError, TypeError, ValueError) as fault:
-        mailbox.send({"fault": type(fault).__name__, "message": str(fault), "position": None})
+    except SeadsError as fault:
+        mailbox.send(Answer(fault=type(fault).__name__, message=str(fault)[:LONGEST_WORDS]))
 
 
 if __name__ == "__main__":

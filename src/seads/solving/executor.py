@@ -5,6 +5,7 @@ Evaluation, `seads solve`, `seads play` and films all drive this one.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from typing import Protocol
 
@@ -16,6 +17,9 @@ from seads.agent.rollout import RunningSkills
 from seads.envs.interface import BatchedEnv
 from seads.solving.execution import Execution
 from seads.streams import Purpose
+
+PLANNING = 5.0
+"""Seconds of planning after which boards that have a plan go on before others get theirs."""
 
 
 class Watcher(Protocol):
@@ -58,7 +62,7 @@ class Executor:
         `by_hand` is a skill to run on all of them instead of what is planned.
         """
         if by_hand is None:
-            self._chosen = [one.next_skill() for one in self.executions]
+            self._chosen = self._next_skills()
         else:
             self._chosen = [one.by_hand(by_hand) for one in self.executions]
         active = np.array([skill is not None for skill in self._chosen], bool)
@@ -78,6 +82,19 @@ class Executor:
             active=active,
         )
         return True
+
+    def _next_skills(self) -> list[int | None]:
+        """The skill to run in each row; None where the board has ended, or waits for a plan.
+
+        Boards end one after the other where plans take long, not all of them after the last plan:
+        whoever interrupts then has something to show. What happens on a board is the same.
+        """
+        until = time.monotonic() + PLANNING
+        chosen: list[int | None] = []
+        for one in self.executions:
+            late = time.monotonic() > until and any(skill is not None for skill in chosen)
+            chosen.append(None if late and not one.ahead else one.next_skill())
+        return chosen
 
     def step(self) -> bool:
         """One step of the skills under way; False when all have ended, and are recorded."""

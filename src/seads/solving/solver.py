@@ -92,16 +92,15 @@ class Solver:
         """A board that nothing has been done about yet."""
         return Execution(start, goal, self, self.solving.replan, self.solving.max_skills)
 
-    def solve(
+    def executor(
         self,
         env: BatchedEnv,
         agent: Agent,
         seeds: UInt64[np.ndarray, "boards"],
         goals: Bool[np.ndarray, "boards bits"],
         starts: Bool[np.ndarray, "boards bits"] | None = None,
-    ) -> list[Execution]:
-        """Plan and execute from the start boards, or from those the seeds bring."""
+    ) -> Executor:
+        """What plans and executes from the start boards, or from those the seeds bring."""
         env.reset(seeds, symbols=starts)
         boards = [self.execution(*one) for one in zip(env.symbols, goals, strict=True)]
-        Executor(env, agent.policy, agent.num_skills, boards, seeds).run()
-        return boards
+        return Executor(env, agent.policy, agent.num_skills, boards, seeds)

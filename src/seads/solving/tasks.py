@@ -21,6 +21,11 @@ class Tasks:
     seeds: UInt64[np.ndarray, "boards"]
     """Of the manipulator's start poses."""
 
+    def of(self, boards: Sequence[int]) -> Tasks:
+        """Some of them, by number."""
+        some = np.asarray(boards, np.int64)
+        return Tasks(self.depths[some], self.starts[some], self.seeds[some])
+
 
 def draw_tasks(game: Game, depths: Sequence[int], per_depth: int, split: Split, seed: int) -> Tasks:
     """`per_depth` boards of each depth.

@@ -32,7 +32,8 @@ class _Look(Struct):
 def collect(sources: Sequence[Path]) -> Results:
     """The results of all run directories in some places, or of CSV files written before.
 
-    Agents without a run, such as those that come with the package, are never counted.
+    Agents without a run, such as those that come with the package, are never counted. A damaged
+    file costs its own run, which is among `failed` then, unless no run is left.
     """
     parts = []
     for source in sources:
@@ -49,7 +50,10 @@ def collect(sources: Sequence[Path]) -> Results:
         [one for part in parts for one in part.runs],
         [one for part in parts for one in part.points],
         [one for part in parts for one in part.boards],
+        {name: why for part in parts for name, why in part.failed.items()},
     )
+    if not whole.runs and whole.failed:
+        raise SeadsError(next(iter(whole.failed.values())))
     names = [one.run for one in whole.runs]
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
@@ -58,18 +62,29 @@ def collect(sources: Sequence[Path]) -> Results:
 
 
 def _of_directories(directories: Sequence[Path]) -> Results:
-    files = {directory: _Files.read(directory) for directory in directories}
+    results = Results()
+    read: list[_Files] = []
+    for directory in directories:
+        try:
+            read.append(_Files.read(directory))
+        except (SeadsError, OSError) as error:
+            results.failed[str(directory)] = str(error)
     common: dict[tuple[str, str], int] = {}
-    for one in files.values():
+    for one in read:
         last = max((int(found["env_steps"]) for found in one.tasks(True)), default=None)
         if last is not None:
             common[one.kind] = min(common.get(one.kind, last), last)
-    read = list(files.values())
-    return Results(
-        [one.result(common.get(one.kind)) for one in read],
-        [point for one in read for point in one.points()],
-        [board for one in read for board in one.boards(common.get(one.kind))],
-    )
+    for one in read:
+        at = common.get(one.kind)
+        try:
+            found = one.result(at), list(one.points()), list(one.boards(at))
+        except (SeadsError, OSError) as error:
+            results.failed[str(one.directory)] = str(error)
+            continue
+        results.runs.append(found[0])
+        results.points.extend(found[1])
+        results.boards.extend(found[2])
+    return results
 
 
 @dataclass(frozen=True)

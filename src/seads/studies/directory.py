@@ -13,6 +13,7 @@ from msgspec import Meta, Struct
 
 from seads import __version__
 from seads.errors import SeadsError
+from seads.evaluation.results import checkpoint_agents
 from seads.reading import Count, as_kind
 from seads.studies.measuring import Evaluation, common_evaluations, common_step, evaluations
 from seads.studies.runs import StudyRun, differences
@@ -45,6 +46,10 @@ class Standing:
     def done(self) -> bool:
         """Trained and measured."""
         return self.trained and not self.missing
+
+
+UNKNOWN = Standing(True, False, (), 0, None)
+"""Of a run whose files cannot be read."""
 
 
 def standing(run: StudyRun, home: Path, siblings: Sequence[StudyRun] = ()) -> Standing:
@@ -83,8 +88,24 @@ def last_line(path: Path) -> _Line:
         return _Line()
 
 
-def check_directories(runs: list[StudyRun], home: Path) -> None:
-    """Refuse to go on in directories of other runs, or of a newer version; nothing is changed."""
+def damage(directory: Path) -> str | None:
+    """What of a run's files cannot be read, in a sentence; None where all can, or none is there."""
+    try:
+        read_meta(directory / "meta.json")
+        if (directory / "config.json").is_file():
+            read_config(directory / "config.json")
+        checkpoint_agents(directory)
+    except (SeadsError, OSError) as error:
+        return str(error)
+    return None
+
+
+def check_directories(runs: list[StudyRun], home: Path) -> dict[str, str]:
+    """Refuse to go on in directories of other runs, or of a newer version; nothing is changed.
+
+    A damaged file costs its own run alone: the runs that have one, and why they cannot go on.
+    """
+    damaged: dict[str, str] = {}
     if home.exists() and not home.is_dir():
         raise SeadsError(f"{home} is a file; choose another --out")
     for run in runs:
@@ -93,8 +114,13 @@ def check_directories(runs: list[StudyRun], home: Path) -> None:
             if directory.is_dir() and any(directory.iterdir()):
                 raise SeadsError(f"{directory} exists and is no run; choose another --out")
             continue
+        why = damage(directory)
+        if why is not None:
+            damaged[run.name] = why
+            continue
         check_version(directory)
         check_same(run.config.as_json(), directory)
+    return damaged
 
 
 def check_same(config: dict[str, Any], directory: Path) -> None:

@@ -112,6 +112,8 @@ class Results:
     runs: list[RunResult] = field(default_factory=list)
     points: list[Point] = field(default_factory=list)
     boards: list[Board] = field(default_factory=list)
+    failed: dict[str, str] = field(default_factory=dict)
+    """Directories of runs that could not be read, and why."""
 
     def write(self, home: Path) -> list[Path]:
         """Write the three files."""

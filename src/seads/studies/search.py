@@ -160,7 +160,9 @@ class _Search:
             failed = any(run.name in sweep.failed for run in trial.runs)
             if failed or not all(one is not None and one.done for one in known):
                 continue
-            value = trial_value(trial, sweep.home)
+            value = trial_value(trial, sweep)
+            if value is None:
+                continue
             if self.search.sampler == "grid":
                 self._add(trial, value)
             elif self._asked.get(index) is not None:
@@ -218,12 +220,19 @@ class _Solved(Struct):
     tasks: _Success
 
 
-def trial_value(trial: Trial, home: Path) -> float:
-    """The mean over its runs of boards solved on the training split."""
+def trial_value(trial: Trial, sweep: Sweep) -> float | None:
+    """The mean over its runs of boards solved on the training split.
+
+    None where the results of one are damaged, which is then a run that failed.
+    """
     found = []
     for run in trial.runs:
         [one] = [one for one in evaluations(run) if one.split == "train" and one.part == "tasks"]
-        path = home / run.name / "eval" / f"{one.name}.json"
-        solved = read_json(path, _Solved, "an evaluation of boards solved", MOST_RESULT_BYTES)
+        path = sweep.home / run.name / "eval" / f"{one.name}.json"
+        try:
+            solved = read_json(path, _Solved, "an evaluation of boards solved", MOST_RESULT_BYTES)
+        except (SeadsError, OSError) as error:
+            sweep.failed[run.name] = str(error)
+            return None
         found.append(solved.tasks.success)
     return float(np.mean(found))

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from seads.errors import SeadsError
-from seads.studies.directory import Standing, standing
+from seads.studies.directory import UNKNOWN, Standing, damage, standing
 from seads.studies.engine import Engine
 from seads.studies.runs import StudyRun
 from seads.studies.work import FAILED, STOPPED, as_order
@@ -45,9 +45,22 @@ class Sweep:
                 self.look_at(run)
 
     def look_at(self, run: StudyRun) -> Standing:
-        """Read how far one run has got."""
-        self.standings[run.name] = standing(run, self.home, self.siblings(run))
-        return self.standings[run.name]
+        """Read how far one run has got; a damaged file fails the run that it belongs to."""
+        try:
+            now = standing(run, self.home, self.siblings(run))
+        except (SeadsError, OSError):
+            for one in {run.name: run, **{one.name: one for one in self.siblings(run)}}.values():
+                why = damage(self.home / one.name)
+                if why is not None:
+                    self.failed[one.name] = why
+            known = run.name not in self.failed
+            now = standing(run, self.home, self.siblings(run)) if known else UNKNOWN
+        self.standings[run.name] = now
+        return now
+
+    def goes_on(self, run: StudyRun) -> bool:
+        """Whether there is something left to do for a run, which has been looked at."""
+        return run.name not in self.failed and not self.standings[run.name].done
 
     def siblings(self, run: StudyRun) -> list[StudyRun]:
         """The runs that differ from one by their seed alone, itself too; failed ones left out."""
@@ -56,7 +69,8 @@ class Sweep:
     @property
     def finished(self) -> list[str]:
         """Runs that are trained and measured."""
-        return [run.name for run in self.runs if self.standings[run.name].done]
+        done = (run.name for run in self.runs if self.standings[run.name].done)
+        return [name for name in done if name not in self.failed]
 
     def to_json(self) -> dict[str, Any]:
         """As `seads sweep --json` prints it."""
@@ -65,11 +79,7 @@ class Sweep:
             "runs": len(self.runs),
             "finished": len(self.finished),
             "failed": [{"run": name, "why": why} for name, why in self.failed.items()],
-            "unfinished": [
-                run.name
-                for run in self.runs
-                if run.name not in self.failed and not self.standings[run.name].done
-            ],
+            "unfinished": [run.name for run in self.runs if self.goes_on(run)],
         }
 
 
@@ -84,7 +94,7 @@ def run_sweep(sweep: Sweep, engine: Engine, show: Show, more: More) -> Sweep:
     SIGINT and SIGTERM make the runs under way save and end; a second SIGINT interrupts at once.
     """
     sweep.look()
-    waiting = deque(run for run in sweep.runs if not sweep.standings[run.name].done)
+    waiting = deque(run for run in sweep.runs if sweep.goes_on(run))
     with _asked_to_stop() as asked:
         waiting.extend(more(sweep, engine.workers - len(waiting)))
         sweep.look()
@@ -92,7 +102,7 @@ def run_sweep(sweep: Sweep, engine: Engine, show: Show, more: More) -> Sweep:
             while waiting and len(engine.running) < engine.workers and not asked:
                 run = waiting.popleft()
                 now = sweep.look_at(run)
-                if not now.done:
+                if sweep.goes_on(run):
                     engine.submit(run.name, as_order(run, sweep.home, now.missing))
             if asked and not sweep.stopping:
                 sweep.stopping = True
@@ -119,9 +129,10 @@ def _made_ready(
     """Runs for which there is more to measure, now that all of their kind are trained."""
     [ended] = [run for run in sweep.runs if run.name == name]
     busy = running | {run.name for run in waiting}
-    return [
-        run for run in sweep.siblings(ended) if run.name not in busy and not sweep.look_at(run).done
-    ]
+    found = [run for run in sweep.siblings(ended) if run.name not in busy]
+    for run in found:
+        sweep.look_at(run)
+    return [run for run in found if sweep.goes_on(run)]
 
 
 @contextmanager

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 from collections.abc import Iterable
 from typing import Any
 
@@ -14,6 +13,7 @@ from seads.baselines.settings import preset as baseline_preset
 from seads.envs.own import find_factory, is_own
 from seads.envs.registry import ENVIRONMENTS, lookup
 from seads.errors import SeadsError, unknown
+from seads.reading import as_kind
 from seads.training.algorithms import ALGORITHMS
 from seads.training.config import TrainConfig
 
@@ -91,7 +91,8 @@ def named_values(texts: Iterable[str]) -> dict[str, Any]:
 
 
 def _value(text: str) -> Any:
+    plain = text.lower() if text in ("True", "False") else text
     try:
-        return json.loads(text.lower() if text in ("True", "False") else text)
-    except json.JSONDecodeError:
+        return as_kind(plain.encode(errors="surrogateescape"), Any, "")
+    except SeadsError:
         return [_value(part) for part in text.split(",")] if "," in text else text

@@ -14,10 +14,12 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
+from msgspec import Struct
 from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import connect
 
 from seads.errors import SeadsError
+from seads.reading import Text, as_kind
 
 NO_BROWSER = "not on this machine: a browser; apt-get install chromium chromium-driver"
 _PROGRAMS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
@@ -27,6 +29,8 @@ _FLAGS = (
     "--disable-dev-shm-usage", "--disable-gpu", "--hide-scrollbars", "--mute-audio",
     "--touch-events=enabled", "--remote-debugging-port=0",
 )  # fmt: skip
+_MOST_BYTES = 2**26
+"""Of what the browser says at once, such as a picture."""
 _PATIENCE = 60.0
 """Seconds for the browser to start and to answer; a busy machine is slow."""
 
@@ -115,11 +119,24 @@ class Chromium:
         raise SeadsError(f"{find_chromium()} did not start")
 
 
+class _Error(Struct):
+    message: Text = ""
+
+
+class _Said(Struct):
+    """An answer to a command, by its number, or an event."""
+
+    id: int | None = None
+    method: Text = ""
+    error: _Error | None = None
+    result: dict[str, Any] = {}
+
+
 class Tab:
     """One page of the browser; one request at a time."""
 
     def __init__(self, address: str) -> None:
-        self._socket = connect(address, max_size=None, ping_interval=None, compression=None)
+        self._socket = connect(address, max_size=_MOST_BYTES, ping_interval=None, compression=None)
         self._number = 0
         self._loaded = False
 
@@ -127,11 +144,11 @@ class Tab:
         """The answer to a command of the DevTools protocol."""
         self._number += 1
         self._socket.send(json.dumps(dict(id=self._number, method=method, params=parameters)))
-        while (answer := self._hear(method)).get("id") != self._number:
+        while (answer := self._hear(method)).id != self._number:
             pass
-        if "error" in answer:
-            raise SeadsError(f"{method}: {answer['error'].get('message')}")
-        return dict(answer["result"])
+        if answer.error is not None:
+            raise SeadsError(f"{method}: {answer.error.message}")
+        return answer.result
 
     def go_to(self, address: str) -> None:
         """Load another page, or the same one anew; it is there when this returns."""
@@ -169,11 +186,13 @@ class Tab:
         """Leave the page as it is."""
         self._socket.close()
 
-    def _hear(self, what: str) -> dict[str, Any]:
+    def _hear(self, what: str) -> _Said:
         """The next thing that the browser says."""
         try:
-            said = json.loads(self._socket.recv(timeout=_PATIENCE))
+            message = self._socket.recv(timeout=_PATIENCE)
         except (TimeoutError, ConnectionClosed):
             raise SeadsError(f"the browser did not answer: {what}") from None
-        self._loaded |= said.get("method") == "Page.loadEventFired"
-        return dict(said)
+        content = message.encode() if isinstance(message, str) else message
+        said: _Said = as_kind(content, _Said, f"{what}: the browser says what it should not")
+        self._loaded |= said.method == "Page.loadEventFired"
+        return said

@@ -11,20 +11,27 @@ import secrets
 import threading
 import time
 from dataclasses import asdict
-from typing import Any
 from urllib.parse import urlsplit
 
+from msgspec import Struct
 from websockets.exceptions import InvalidStatus, WebSocketException
 from websockets.sync.client import connect
 from websockets.sync.connection import Connection
 from websockets.typing import Origin
 
 from seads.errors import SeadsError
+from seads.reading import Count, as_kind
 from seads.robot.board.touches import Kind, PageReport
 
 _RETRY = 0.1
 _ANSWER = 2.0
 """Seconds that a touch waits until the host has counted it."""
+
+
+class _Counted(Struct):
+    """What of the host's words is heeded here: the last touch that it has counted."""
+
+    acknowledged: Count
 
 
 class PageScreen:
@@ -47,7 +54,7 @@ class PageScreen:
         self._closed = False
         self._changed = threading.Condition()
         self.refusal = ""
-        """Why the host does not want us, in its words."""
+        """Why the host does not want us, in its words; or why it is no host of a board."""
         threading.Thread(target=self._keep_connected, name="page", daemon=True).start()
 
     def touch(self, x: float, y: float) -> None:
@@ -92,6 +99,8 @@ class PageScreen:
                     self._talk(line)
             except InvalidStatus as refused:
                 self.refusal = (refused.response.body or b"").decode(errors="replace").strip()
+            except SeadsError as error:
+                self.refusal = str(error)
             except (OSError, WebSocketException):
                 pass  # nobody there yet, or no more
             with self._changed:
@@ -102,7 +111,8 @@ class PageScreen:
         report = PageReport(page=self._name, next=self._number + 1, full_screen=True, awake=True)
         line.send(json.dumps(asdict(report)))
         for message in line:
-            state: dict[str, Any] = json.loads(message)
+            content = message.encode() if isinstance(message, str) else message
+            counted = as_kind(content, _Counted, f"what {self._uri} says is no board's state")
             with self._changed:
-                self._socket, self._acknowledged = line, state["acknowledged"]
+                self._socket, self._acknowledged = line, counted.acknowledged
                 self._changed.notify_all()

@@ -8,14 +8,16 @@ from collections import OrderedDict, deque
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import Literal, get_args
+from typing import Annotated, Literal
 
 import numpy as np
 from jaxtyping import UInt8
+from msgspec import Meta
 from numpy.typing import ArrayLike
 
 from seads.errors import SeadsError
 from seads.games.game import NO_MOVE, Game
+from seads.reading import Count
 
 Kind = Literal["down", "up", "cancel", "second", "button"]
 """What happened at the screen; only "down" plays a move.
@@ -23,7 +25,9 @@ Kind = Literal["down", "up", "cancel", "second", "button"]
 "cancel": the system took the touch away. "second": another finger while one was down.
 "button": the page's own button for full screen was under it.
 """
-KINDS: tuple[str, ...] = get_args(Kind)
+PageName = Annotated[str, Meta(pattern=r"^[0-9a-f]{32}\Z")]
+Number = Annotated[int, Meta(ge=1, le=2**53)]
+"""Of an event."""
 UNREAD_KEPT = 4096
 PAGES_KEPT = 256
 
@@ -70,9 +74,9 @@ class Counters:
 class PageReport:
     """What a page says of itself when it opens and whenever it changes."""
 
-    page: str
+    page: PageName
     """Its own random name, the same for as long as it is not loaded anew."""
-    next: int = 1
+    next: Number = 1
     """The number of the next event that it will send."""
     watching: bool = False
     """Shows the board, but is not touched."""
@@ -80,9 +84,9 @@ class PageReport:
     full_screen: bool = False
     awake: bool = False
     """Whether the browser promised to keep the screen on."""
-    width: int = 0
-    height: int = 0
-    dropped: int = 0
+    width: Count = 0
+    height: Count = 0
+    dropped: Count = 0
     """How many touches it had no connection for, since it was loaded."""
 
 

@@ -18,6 +18,7 @@ import numpy as np
 
 from seads.agent.card import packaged
 from seads.errors import SeadsError
+from seads.files import write_text_aside
 from seads.robot.board.access import is_loopback, new_code, reachable_address
 from seads.show.play.guard import Guard
 from seads.show.play.page import Page
@@ -172,7 +173,7 @@ def export_replay(
     finally:
         session.close()
     out.parent.mkdir(parents=True, exist_ok=True)
-    out.write_text(text)
+    write_text_aside(out, text)
     return session.status
 
 

@@ -60,7 +60,7 @@ def write_figures(
         drawn = draw(results, kinds)
         if drawn is not None:
             found[number] = _saved(drawn, home, number)
-    for number, drawn in (*heat_maps(results), *skill_figures(sources, home)):
+    for number, drawn in (*heat_maps(results), *skill_figures(sources, home, remarks)):
         found[number] = _saved(drawn, home, number)
     try:
         found["S.12"] = [str(_frame(home))]
@@ -252,18 +252,25 @@ def _at_depth(boards: Sequence[Board], name: str) -> float:
     )
 
 
-def skill_figures(sources: Sequence[Path], home: Path) -> Iterator[tuple[str, Figure]]:
+def skill_figures(
+    sources: Sequence[Path], home: Path, remarks: list[str]
+) -> Iterator[tuple[str, Figure]]:
     """S.5 to S.8: where skills touch and how they get there, of the first run that has maps.
 
-    What they are drawn from is kept beside them, so that they can be drawn again.
+    What they are drawn from is kept beside them, so that they can be drawn again. A damaged file
+    is a remark.
     """
     from seads.show.report.skills import draw_paths, draw_touches
     from seads.solving.boards import game_of
 
     done: set[str] = set()
     for path in (path for source in sources for path in sorted(source.glob("**/skills-*.json"))):
-        content = read_bytes(path, MAPS_ARE, MOST_RESULT_BYTES)
-        found = as_kind(content, _Maps, f"{path} is not {MAPS_ARE}")
+        try:
+            content = read_bytes(path, MAPS_ARE, MOST_RESULT_BYTES)
+            found = as_kind(content, _Maps, f"{path} is not {MAPS_ARE}")
+        except SeadsError as error:
+            remarks.append(str(error))
+            continue
         env = found["env"]
         game = None if env in done else game_of(env)
         if game is None:
