@@ -21,6 +21,7 @@ def episodes(first: int, count: int) -> Episodes:
         before=(number[:, None] >> np.arange(12)) % 2 == 1,
         after=(number[:, None] >> np.arange(12)) % 2 == 0,
         moves=number,
+        disturbed=number % 5 == 4,
     )
 
 

@@ -35,6 +35,7 @@ def done(model: LinearForwardModel, success: list[float], count: int = 40) -> Ep
         before=before,
         after=before ^ (flips & works[:, None]),
         moves=np.full(len(skills), -1),
+        disturbed=np.zeros(len(skills), bool),
     )
 
 

@@ -15,13 +15,14 @@ def test_counts_by_hand() -> None:
     # zeros say that no bit flips: an episode succeeds where nothing changed
     model = jax.tree.map(jnp.zeros_like, NetworkForwardModel(1, 3, (2,), jax.random.key(0)))
     episodes = Episodes(
-        observations=np.zeros((4, 11, 1), np.float32),
-        actions=np.zeros((4, 10, 1), np.float32),
-        lengths=np.array([2, 4, 9, 3]),
-        skills=np.array([0, 0, 0, 2]),
-        before=np.zeros((4, 1), bool),
-        after=np.array([[False], [False], [True], [True]]),
-        moves=np.full(4, -1),
+        observations=np.zeros((5, 11, 1), np.float32),
+        actions=np.zeros((5, 10, 1), np.float32),
+        lengths=np.array([2, 4, 9, 3, 10]),
+        skills=np.array([0, 0, 0, 2, 2]),
+        before=np.zeros((5, 1), bool),
+        after=np.array([[False], [False], [True], [True], [True]]),
+        moves=np.full(5, -1),
+        disturbed=np.arange(5) == 4,  # which says nothing of skill 2
     )
     assert skill_statistics(model, episodes) == [
         {

@@ -73,6 +73,26 @@ def test_from_a_twin_to_a_checked_calibration(
     assert {"boot", "line", "down", "up", "stood"} <= kinds
 
 
+def test_the_twins_pen_touches_the_page_in_a_real_browser(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], chromium: str
+) -> None:
+    """Which is opened before anybody serves the page, and finds it."""
+    page, file = free_port(), tmp_path / "tablet.json"
+    more = ("--pace", "inf", "--page", f"http://127.0.0.1:{page}/", "--browser", "hidden")
+    twin = start_twin(tmp_path, "seads.robot.twin", *more)
+    try:
+        words = ["--by", "touches", "--board-port", str(page), "--out", str(file), "--wait", "0"]
+        made = result(capsys, "calibrate", "--port", str(tmp_path / "arm"), *words)
+    finally:
+        twin.send_signal(signal.SIGTERM)
+        twin.communicate(timeout=30)
+    assert twin.returncode == 0
+    assert made["residuals_mm"]["plane"] < 0.5
+    true = Tablet.lying().points(np.array([[0.5, 0.5, 0.0]]))
+    fitted = Calibration.load(file).points(np.array([[0.5, 0.5, 0.0]]))
+    np.testing.assert_allclose(fitted, true, atol=0.5)
+
+
 def test_the_twin_alone_is_a_program_too(tmp_path: Path) -> None:
     twin = start_twin(tmp_path, "seads.robot.twin", "--pace", "inf", "--faults", "cable@1")
     arm = GuardedArm(str(tmp_path / "arm"), Envelope.above(0.0), grace=GRACE)
@@ -115,6 +135,7 @@ def wrong_calibration(folder: Path) -> str:
         (["check", "--calibration", "/nothing"], "/nothing: No such file"),
         (["twin", "--faults", "rebot@1"], "did you mean 'reboot'"),
         (["twin", "--near", "5"], "near=5.0"),
+        (["twin", "--browser", "hidden"], "--browser hidden needs --page"),
     ],
 )
 def test_what_is_wrong_is_one_sentence(

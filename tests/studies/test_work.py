@@ -9,7 +9,9 @@ from typing import Any
 
 import pytest
 
+from seads.evaluation.measure import solving_of
 from seads.studies import work
+from seads.studies.measuring import evaluations
 from seads.studies.runs import runs_of
 from seads.studies.study import read_study
 from seads.training.lock import RunLock
@@ -66,3 +68,12 @@ def test_a_directory_that_names_other_code_is_not_gone_on_in(order: dict[str, An
     ended = work.work(order)
     assert ended["status"] == work.FAILED
     assert "env is 'hostile_code:make' there" in ended["why"]
+
+
+def test_a_weak_agent_is_measured_as_by_the_command_line(order: dict[str, Any]) -> None:
+    """Which gives up early on a model that is plainly not ready: a study has hundreds of those."""
+    [run] = runs_of(read_study(Path(order["directory"]).parent / "study.toml"))
+    tasks = [one for one in evaluations(run) if one.part == "tasks"]
+    assert tasks
+    for one in tasks:
+        assert one.how.solving == solving_of("auto", one.replan, "length", None, 1024.0)

@@ -86,7 +86,9 @@ def draw_episodes(
     if not settings.shared_sample:
         for_sac[len(newest) :] += count
     reliable = np.minimum(success / FREE, 1.0)
-    honest = settings.honest_labels * reliable[episodes.skills[for_model]]
+    # only what a skill did lately, and undisturbed, tells what it does
+    tells = (for_model < len(newest)) & ~episodes.disturbed[for_model]
+    honest = settings.honest_labels * tells * reliable[episodes.skills[for_model]]
     relabel_model = rng.random(len(for_model)) < settings.relabel_model - honest
     relabel_sac = (rng.random(len(for_sac)) < settings.relabel_sac) & episodes.changed[for_sac]
     return Drawn(

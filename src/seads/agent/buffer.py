@@ -27,6 +27,8 @@ class Episodes:
     """z_T"""
     moves: Int[np.ndarray, "episodes"]
     """Ground truth for metrics; nothing learns from it."""
+    disturbed: Bool[np.ndarray, "episodes"]
+    """Where more than the policy's own noise was on the actions: no example of what it does."""
 
     def __len__(self) -> int:
         return len(self.lengths)
@@ -111,6 +113,7 @@ class EpisodeBuffer:
         Over the newest episodes, ten a skill if there are as many; zero for a skill without any.
         """
         newest = self.newest(10 * num_skills)
+        newest = newest[~self.stored.disturbed[newest]]
         skills = self.stored.skills[newest]
         did = np.bincount(skills, self.classes[newest] == skills, num_skills)
         return (did / np.maximum(np.bincount(skills, minlength=num_skills), 1)).astype(np.float32)

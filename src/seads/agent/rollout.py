@@ -50,6 +50,7 @@ class RunningSkills:
         rows, limit = env.num_envs, env.spec.step_limit
         self._env, self._policy = env, policy
         self._noise, self._disturbance = noise, disturbance
+        self._disturbed = np.zeros(rows, bool) if disturbance is None else disturbance.any((0, 2))
         self._onehot = np.eye(num_skills, dtype=np.float32)[skills]
         self._no_noise = np.zeros((rows, env.spec.action_size), np.float32)
         self._seen = np.zeros((rows, limit + 1, env.spec.observation_size), np.float32)
@@ -89,6 +90,7 @@ class RunningSkills:
             self._before,
             self._env.symbols,
             self._moves,
+            self._disturbed,
         )
 
 

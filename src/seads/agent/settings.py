@@ -89,7 +89,7 @@ class AgentSettings:
     relabel_model: float = 1.0
     """Share of the episodes that may be relabelled for the skill model."""
     honest_labels: float = 0.0
-    """Share of the episodes of a skill that mostly works which keep their label, for the model."""
+    """Share of a working skill's newest episodes that keep their label, for the model."""
     skip_explained: bool = False
     """The skill model learns from changes only, and not from those that another skill explains."""
     surprise: bool = False
@@ -242,7 +242,7 @@ DEFAULT: dict[str, Any] = dict(
     average_rate=0.02,
     model="either",
     surprise=True,
-    honest_labels=0.5,
+    honest_labels=1.0,
     policy_sees_symbol=False,
     scale_observations=True,
     entropy_share=0.32,

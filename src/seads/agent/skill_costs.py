@@ -18,13 +18,13 @@ def skill_statistics(
 
     A skill succeeds where it does what the forward model says most likely; the probability
     is (successes + 1) / (episodes + 2), so that it is never 0 or 1. A skill without episodes
-    is as slow as the slowest. Exploration noise is in the episodes, so all skills look a
-    little worse than they are; what counts is how they compare. `own` says whether the skill has
-    an effect of its own (see `seads.agent.effects`). The ground truth is not looked at. VIC's
-    discriminator says nothing about effects: the list is empty.
+    is as slow as the slowest. Episodes with exploration noise do not count. `own` says whether
+    the skill has an effect of its own (see `seads.agent.effects`). The ground truth is not looked
+    at. VIC's discriminator says nothing about effects: the list is empty.
     """
     if not isinstance(model, ForwardModel):
         return []
+    episodes = episodes.pick(~episodes.disturbed)
     count = model.num_skills
     logits = np.asarray(model.flip_logits(episodes.before, episodes.skills))
     succeeded = ((episodes.before ^ (logits > 0)) == episodes.after).all(1)

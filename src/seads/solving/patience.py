@@ -12,7 +12,7 @@ from seads.planning.result import Plan, PlanStatus
 
 READY = 0.5
 """Share of a run's newest episodes that the model must have foreseen to be worth a long search."""
-SHORT = 1.0
+SHORT = 0.25
 """Seconds for a board once long searches have shown to be in vain."""
 IN_VAIN = 2
 """Long searches in a row that end without a plan before the others are kept short."""

@@ -59,7 +59,7 @@ class Evaluation:
             depths=parse_depths(self.depths) if self.depths else None,
             episodes_per_depth=self.episodes_per_depth,
             seed=self.seed,
-            solving=Solving(replan=self.replan),
+            solving=Solving(replan=self.replan, give_up=True),
         )
 
     def command(self, directory: Path) -> str:
@@ -98,11 +98,10 @@ def evaluations(run: StudyRun, at: int | None = None) -> list[Evaluation]:
         if algorithm == "vic" or is_own(run.config.env):  # no forward model, or no known boards
             continue
         ways = [way == "replan" for way in wanted.tasks]
-        along = "tasks" in wanted.along
         for replan in ways[:1] if baseline else ways:  # a baseline does not plan, so never again
-            found.append(
-                Evaluation("tasks", along=along, replan=replan or baseline, depths="", **shared)
-            )
+            usual = replan or baseline
+            along = usual and "tasks" in wanted.along  # curves are of the usual way
+            found.append(Evaluation("tasks", along=along, replan=usual, depths="", **shared))
         if wanted.deep and not baseline:
             deep = Evaluation("tasks", along=False, replan=True, depths=wanted.deep, **shared)
             found.append(deep)

@@ -76,6 +76,7 @@ def no_episodes(spec: EnvSpec) -> Episodes:
         np.zeros((0, bits), bool),
         np.zeros((0, bits), bool),
         count,
+        np.zeros(0, bool),
     )
 
 

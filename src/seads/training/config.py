@@ -57,7 +57,7 @@ class TrainConfig(Generic[Settings]):
     keep_checkpoints: int = 2
     """How many checkpoints can be resumed from; of older ones only the agent is kept."""
     coverage_every: int = 10_000
-    """Environment steps between measurements of the coverage on training boards; 0: never."""
+    """At least so many environment steps between looks at the coverage; 0: no look ever."""
     coverage_starts: int = 10
     """Start boards of such a measurement."""
 

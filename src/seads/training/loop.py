@@ -21,12 +21,15 @@ from seads.agent.skill_model import LinearForwardModel
 from seads.envs import make_env
 from seads.envs.interface import EnvSpec
 from seads.envs.registry import is_continuing, lasting_options
-from seads.evaluation.coverage import run_all_skills
+from seads.evaluation.coverage import SkillRuns, run_all_skills
 from seads.solving.agent import Agent, Architecture
 from seads.streams import Purpose
 from seads.training.collector import Standing, collect, no_episodes
 from seads.training.config import TrainConfig
 from seads.training.pushes import Pushes, Touches, none
+
+LOOKING = 0.1
+"""Looks at the coverage take at most this share of the steps that a run collects."""
 
 
 @jax.tree_util.register_dataclass
@@ -130,18 +133,20 @@ class Trainer:
         )
         knows_moves = self.env.spec.num_moves is not None
         if knows_moves and config.coverage_every and env_steps >= progress.next_coverage:
-            metrics["coverage"] = self.measure_coverage(progress)
-            progress.next_coverage = env_steps + config.coverage_every
+            runs = self.look(progress)
+            metrics["coverage"] = float(runs.distinct.mean())
+            pause = int(runs.lengths.sum() / LOOKING)
+            progress.next_coverage = env_steps + max(config.coverage_every, pause)
         return progress, metrics
 
-    def measure_coverage(self, progress: Progress) -> float:
-        """Coverage of the averaged policy on a few training boards (evaluation has test boards).
+    def look(self, progress: Progress) -> SkillRuns:
+        """What the averaged policy does on a few training boards (evaluation has test boards).
 
         In the rows that collect, which are idle between epochs and reset before the next; of an
         environment that is never reset, in a simulated one.
         """
         with self._rows_for_coverage() as env:
-            runs = run_all_skills(
+            return run_all_skills(
                 env,
                 progress.learner.acting(average=True),
                 self.num_skills,
@@ -149,7 +154,6 @@ class Trainer:
                 self.config.seed,
                 Purpose.COVERAGE_OF_RUN,
             )
-        return float(runs.distinct.mean())
 
     def _rows_for_coverage(self) -> AbstractContextManager[BatchedEnv]:
         if not self.env.spec.continuing:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator
 
 import numpy as np
@@ -13,7 +12,7 @@ from tests.robot.board.wire import Wire
 from seads.errors import SeadsError
 from seads.games.tile_swap import TileSwap
 from seads.robot.board import touching
-from seads.robot.board.chromium import NO_BROWSER, Chromium, Tab
+from seads.robot.board.chromium import Chromium, Tab
 from seads.robot.board.server import BoardServer
 from seads.robot.board.touches import Counters
 from seads.robot.board.touching import ChromiumScreen
@@ -26,14 +25,8 @@ Open = Callable[..., ChromiumScreen]
 
 
 @pytest.fixture(scope="module")
-def browser() -> Iterator[Chromium]:
-    try:
-        browser = Chromium()
-    except SeadsError as error:
-        if str(error) == NO_BROWSER and os.environ.get("CI") != "true":
-            pytest.skip(NO_BROWSER)
-        pytest.fail(str(error), pytrace=False)
-    with browser:
+def browser(chromium: str) -> Iterator[Chromium]:
+    with Chromium() as browser:
         yield browser
 
 

@@ -45,6 +45,9 @@ class TwinSettings:
     page: str | None = None
     """Address of the board's page, which the pen then touches as on a tablet; it need not be served
     yet. By default the screen is an empty one."""
+    browser: Literal["none", "hidden", "shown"] = "none"
+    """Open the page in Chromium, without a window or in one, and touch it with real touch events;
+    none: the twin speaks to the page's host as the page would."""
     log: Path | None = None
     """Write everything that happens into this file, a line of JSON each."""
     link: Path | None = None
@@ -55,6 +58,8 @@ class TwinSettings:
         require(self, self.pace > 0.0, "pace", "above 0")
         require(self, self.fault_every >= 0, "fault_every", "from 0")
         require(self, 100.0 <= self.near <= 204.0, "near", "100 to 204: else it is out of reach")
+        if self.browser != "none" and self.page is None:
+            raise SeadsError(f"--browser {self.browser} needs --page, which it is to open")
         if self.faults and self.fault_every:
             raise SeadsError("--faults and --fault-every; allowed: one of them")
 
@@ -73,10 +78,11 @@ def run_twin(
 ) -> dict[str, Any]:
     """Play the arm until Ctrl-C, a SIGTERM or a cut cable; what happened."""
     settings.check()
-    if screen is None:
-        screen = _screen(settings.page)
     with contextlib.ExitStack() as stack:
         log = _log_into(settings.log, stack)
+        if screen is None:
+            screen = _screen(settings)
+            stack.callback(screen.close)
         twin = Twin(
             screen,
             Dialect.FW4 if settings.firmware == "fw4" else Dialect.FW3,
@@ -96,12 +102,16 @@ def run_twin(
     return {"port": terminal.port, "moves": twin.moves, "touches": twin.pen.touches}
 
 
-def _screen(page: str | None) -> PenScreen:
-    if page is None:
+def _screen(settings: TwinSettings) -> PenScreen:
+    if settings.page is None:
         return RecordingScreen()
+    if settings.browser != "none":
+        from seads.robot.board.browser import BrowserScreen
+
+        return BrowserScreen(settings.page, settings.browser == "shown")
     from seads.robot.board.page_client import PageScreen
 
-    return PageScreen(page)
+    return PageScreen(settings.page)
 
 
 def _log_into(file: Path | None, stack: contextlib.ExitStack) -> Callable[..., None]:
