@@ -148,7 +148,8 @@ def _depth(
         "boards": count,
         "median_ms": round(1e3 * statistics.median(seconds), 2),
         "worst_ms": round(1e3 * max(seconds), 2),
-        "worst_cpu_ms": round(1e3 * max(cpu), 2),  # what counts where others use the cores too
+        "median_cpu_ms": round(1e3 * statistics.median(cpu), 2),  # where others use the cores too
+        "worst_cpu_ms": round(1e3 * max(cpu), 2),
         "nodes": expanded // count,
         "nodes_per_second": int(expanded / total),
         "memory_mb": round(max(found.memory_mb for found in cold), 1),

@@ -206,12 +206,13 @@ class EmbeddedEnv:
         self._seen_body[at] = self.manipulator.observe(at)
         symbol = self.game.to_bits(self._boards)
         self._seen_symbol[:] = symbol
+        solved = self._terminated if task else np.zeros(self.num_envs, bool)
         return Step(
             observation=self._observation.copy(),
             symbol=symbol,
             terminated=self._terminated.copy(),
             truncated=self._truncated.copy(),
-            reward=(self._terminated & task).astype(np.float32),
+            reward=solved.astype(np.float32),
             move=self._move.copy(),
         )
 

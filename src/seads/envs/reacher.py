@@ -89,13 +89,19 @@ class Reacher(Manipulator):
         self._qpos, self._qvel = self._batch.bind("qpos"), self._batch.bind("qvel")
         self._ctrl = self._batch.bind("ctrl")
         self._warm_start = self._batch.bind("qacc_warmstart")
+        # The scaled observation, and its parts as views: cosines and sines, and velocities.
+        self._seen = np.zeros((6, num_envs), np.float32)
+        self._seen_directions = self._seen[:4].reshape(2, 2, num_envs)
+        self._seen_velocities = self._seen[4:]
 
     def reset(
         self, rows: Int[np.ndarray, "picked"], uniforms: Float[np.ndarray, "picked n"]
     ) -> None:
         """Both joints uniform in [0, 2 pi) (paper S.7.2), so the wrist may start past its limit."""
-        self._qpos[rows] = 2 * np.pi * uniforms
-        self._qvel[rows] = 0.0
+        angles = 2 * np.pi * uniforms
+        self._qpos[rows], self._qvel[rows] = angles, 0.0
+        self._directions(rows, angles)
+        self._seen_velocities[:, rows] = 0.0
 
     def step(
         self, rows: Rows, actions: Float[np.ndarray, "picked act"]
@@ -103,24 +109,37 @@ class Reacher(Manipulator):
         self._ctrl[rows] = actions[:, :2]
         self._warm_start[rows] = 0.0  # an action does not see the solutions before it
         self._batch.step(None if isinstance(rows, slice) else np.sort(rows), ACTION_REPEAT)
-        # The finger's (x, y): the two links, each turned by the joints up to it.
-        turned = self._qpos[rows].T.copy()
-        turned[1] += turned[0]
-        directions = _directions(turned)
+        directions = self._directions(rows, self._qpos[rows])
+        self._seen_velocities[:, rows] = self._qvel[rows].T * _VELOCITY_SCALE
         upper, lower = self._lengths
-        point = directions[:, 0] * upper + directions[:, 1] * lower
+        point = directions[:, 0] * upper + directions[:, 2] * lower
         point = (point + BOARD_HALF_WIDTH) / (2 * BOARD_HALF_WIDTH)
         inside = (point >= 0.0) & (point <= 1.0)
         touching = (actions[:, 2] > PUSH_THRESHOLD) & inside[0] & inside[1]
         return np.where(touching, point, np.nan).T
 
     def observe(self, rows: Rows) -> Float32[np.ndarray, "picked obs"]:
-        angles, velocities = self._qpos[rows], self._qvel[rows]
-        if not self._scaled:
-            return np.concatenate([angles, velocities], axis=1, dtype=np.float32)
-        cosines, sines = _directions(angles.T.copy())
-        seen = np.array([*cosines, *sines, *(velocities.T * _VELOCITY_SCALE)], np.float32)
-        return seen.T.copy()
+        if self._scaled:
+            return self._seen[:, rows].T.copy()
+        return np.concatenate([self._qpos[rows], self._qvel[rows]], axis=1, dtype=np.float32)
+
+    def _directions(
+        self, rows: Rows, joints: Float[np.ndarray, "picked 2"]
+    ) -> Float[np.ndarray, "2 3 picked"]:
+        """Cosines, then sines, of shoulder, wrist and finger; what is seen of them is kept.
+
+        They are taken of a contiguous array: for a strided one numpy may take another, differently
+        rounded path, and a row must not depend on the size of the batch. An angle in each row:
+        many short rows are slow.
+        """
+        angles = np.empty((3, len(joints)))
+        angles[:2] = joints.T
+        np.add(angles[0], angles[1], angles[2])  # the finger is turned by both joints
+        directions = np.empty((2, *angles.shape))
+        np.cos(angles, directions[0])
+        np.sin(angles, directions[1])
+        self._seen_directions[..., rows] = directions[:, :2]
+        return directions
 
     def pose(self, row: int) -> Any:
         """The joint angles (shoulder, wrist), for `model`."""
@@ -137,12 +156,3 @@ class Reacher(Manipulator):
     def close(self) -> None:
         """Free the threads."""
         del self._batch
-
-
-def _directions(angles: Float[np.ndarray, "2 picked"]) -> Float[np.ndarray, "2 2 picked"]:
-    """Cosines, then sines, of a contiguous array.
-
-    For a strided one numpy may take another, differently rounded path, and a row must not
-    depend on the size of the batch. An angle in each row: many short rows are slow.
-    """
-    return np.array([np.cos(angles), np.sin(angles)])

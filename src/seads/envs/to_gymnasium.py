@@ -113,8 +113,7 @@ class SeadsVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
         Where skills follow one another without resets, all but the first of a seed go on.
         """
         numbers = self._episodes[rows]
-        begun = numbers > 0
-        if symbols is None and self._continues and begun.any():
+        if symbols is None and self._continues and (begun := numbers > 0).any():
             self.batch.resume(rows[begun])
             self._episodes[rows[begun]] += 1
             rows, numbers = rows[~begun], numbers[~begun]
@@ -135,7 +134,7 @@ class SeadsVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
         end: so starts are drawn ahead, for all rows, since soon the others will need theirs.
         """
         place = numbers - self._first[rows]
-        if (place >= AHEAD).any():
+        if np.count_nonzero(place >= AHEAD):
             self._first = self._episodes.copy()
             ahead = np.add.outer(self._first, np.arange(AHEAD)).astype(np.uint64)
             drawn = self.batch.draw_starts(fork(np.repeat(self._roots, AHEAD), ahead.ravel()))
@@ -222,10 +221,12 @@ class SeadsEnv(gymnasium.Env[np.ndarray, np.ndarray]):
     def step(
         self, action: np.ndarray
     ) -> tuple[Float32[np.ndarray, "obs"], float, bool, bool, dict[str, Any]]:
-        observation, reward, terminated, truncated, info = self._rows.step(np.asarray(action)[None])
-        move = {"move": int(info["move"][0])} if "move" in info else {}
-        info = {"symbol": info["symbol"][0]} | move
-        return observation[0], float(reward[0]), bool(terminated[0]), bool(truncated[0]), info
+        step = self.batch.step(np.asarray(action)[None])
+        move = int(step.move[0])
+        info: dict[str, Any] = {"symbol": step.symbol[0]}
+        info |= {} if move == NO_MOVE else {"move": move}
+        ended = bool(step.terminated[0]), bool(step.truncated[0])
+        return step.observation[0], float(step.reward[0]), *ended, info
 
     def render(self) -> UInt8[np.ndarray, "height width 3"] | None:
         pictures = self._rows.render()
