@@ -104,15 +104,16 @@ class EpisodeBuffer:
         return used[np.argsort(self.order[used])]
 
     def sample(self, count: int, rng: np.random.Generator) -> Int[np.ndarray, "count"]:
-        """Slots drawn with replacement from all that is stored; if balanced, of each class alike.
+        """Slots drawn with replacement from all that is stored.
 
-        What happens seldom would else be learned last, by skills that nothing else is left for.
+        If balanced, a class with a hundredth of the episodes gets a tenth of the draws: what happens
+        seldom would else be learned last, by skills that nothing else is left for.
         """
         used = np.flatnonzero(self.order >= 0)
         if not self.balanced:
             return used[rng.integers(len(used), size=count)]
         classes = self.classes[used]
-        edges = np.cumsum(1.0 / np.bincount(classes)[classes])
+        edges = np.cumsum(np.bincount(classes)[classes] ** -0.5)
         return used[np.searchsorted(edges, rng.random(count) * edges[-1], side="right")]
 
     def success(self, num_skills: int) -> Float32[np.ndarray, "skills"]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from jaxtyping import Bool, Int, UInt64
 
@@ -13,7 +15,11 @@ MAX_KERNEL = 4
 
 
 class PackedAffine:
-    """y = M z + c on packed states: every byte of z looks its share of y up in a table."""
+    """y = M z + c on packed states.
+
+    Where M has few diagonals (an exchange of bits has three), each is a shift and a mask of
+    whole words; otherwise every byte of z looks its share of y up in a table.
+    """
 
     def __init__(
         self, matrix: Bool[np.ndarray, "out bits"], constant: Bool[np.ndarray, "out"]
@@ -23,24 +29,68 @@ class PackedAffine:
         self._mostly_stays = matrix.shape[0] == matrix.shape[1] < 2 * matrix.diagonal().sum()
         if self._mostly_stays:
             matrix = matrix ^ np.eye(len(matrix), dtype=bool)
-        by_column = pack(matrix.T)
+        rows, columns = np.nonzero(matrix)
+        offsets = np.unique(columns - rows)
+        octets = np.unique(columns // 8)
+        self._pieces: list[_Piece] = []
         self._tables: list[tuple[int, UInt64[np.ndarray, "256 words"]]] = []
-        for octet in np.unique(np.flatnonzero(matrix.any(axis=0)) // 8).tolist():
-            table = np.zeros((256, num_words(len(constant))), np.uint64)
-            for bit, column in enumerate(by_column[8 * octet : 8 * octet + 8]):
-                table[1 << bit : 2 << bit] = table[: 1 << bit] ^ column
-            self._tables.append((octet, table))
+        if len(offsets) <= len(octets):
+            for offset in offsets:
+                mask = np.zeros(len(constant), bool)
+                mask[rows[columns - rows == offset]] = True
+                self._pieces += _pieces(pack(mask), int(offset))
+        else:
+            by_column = pack(matrix.T)
+            for octet in octets:
+                table = np.zeros((256, num_words(len(constant))), np.uint64)
+                for bit, column in enumerate(by_column[8 * octet : 8 * octet + 8]):
+                    table[1 << bit : 2 << bit] = table[: 1 << bit] ^ column
+                self._tables.append((int(octet), table))
 
     def __call__(self, words: Words) -> UInt64[np.ndarray, "rows out_words"]:
         """The image of every row."""
         if self._mostly_stays:
-            image = words ^ self._constant
+            image = words ^ self._constant if self._constant.any() else words.copy()
         else:
             image = np.tile(self._constant, (len(words), 1))
-        octets = np.ascontiguousarray(words.astype("<u8", copy=False)).view(np.uint8)
-        for octet, table in self._tables:
-            image ^= table.take(octets[:, octet], axis=0)
+        for piece in self._pieces:
+            image[:, piece.target] ^= piece(words)
+        if self._tables:
+            octets = np.ascontiguousarray(words.astype("<u8", copy=False)).view(np.uint8)
+            for octet, table in self._tables:
+                image ^= table.take(octets[:, octet], axis=0)
         return image
+
+
+@dataclass(frozen=True)
+class _Piece:
+    """What one word of a state gives to one word of the image along one diagonal."""
+
+    source: int
+    target: int
+    shift: int
+    """To the right; negative to the left."""
+    mask: np.uint64
+
+    def __call__(self, words: Words) -> UInt64[np.ndarray, "rows"]:
+        bits = words[:, self.source] & self.mask
+        if self.shift > 0:
+            bits >>= np.uint64(self.shift)
+        elif self.shift < 0:
+            bits <<= np.uint64(-self.shift)
+        return bits
+
+
+def _pieces(targets: UInt64[np.ndarray, " words"], offset: int) -> list[_Piece]:
+    """The pieces of a diagonal: bit i of the image, where set in `targets`, is bit i + offset."""
+    pieces = []
+    for target, mask in enumerate(targets):
+        word, shift = divmod(64 * target + offset, 64)
+        # the 64 bits wanted straddle two words of the state
+        pieces.append(_Piece(word, target, shift, mask << np.uint64(shift)))
+        if shift:
+            pieces.append(_Piece(word + 1, target, shift - 64, mask >> np.uint64(64 - shift)))
+    return [piece for piece in pieces if piece.mask]
 
 
 class Preimages:
