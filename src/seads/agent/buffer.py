@@ -106,8 +106,8 @@ class EpisodeBuffer:
     def sample(self, count: int, rng: np.random.Generator) -> Int[np.ndarray, "count"]:
         """Slots drawn with replacement from all that is stored.
 
-        If balanced, a class with a hundredth of the episodes gets a tenth of the draws: what happens
-        seldom would else be learned last, by skills that nothing else is left for.
+        If balanced, a class with a hundredth of another's episodes gets a tenth of its draws: what
+        happens seldom would else be learned last, by skills that nothing else is left for.
         """
         used = np.flatnonzero(self.order >= 0)
         if not self.balanced:
