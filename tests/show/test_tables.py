@@ -135,6 +135,18 @@ def test_claims_hold_fail_or_stay_open() -> None:
     assert found["lightsout-cursor: 24.94 ± 0.06 moves"].verdict == "holds"
 
 
+def test_what_the_twin_shows_is_not_said_of_a_real_arm() -> None:
+    for success, verdict in ((1.0, "twin"), (0.99, "does not hold"), (None, "not measured")):
+        runs = [run("lightsout-robot", "default", seed, 25.0, success=success) for seed in (0, 1)]
+        [one] = [
+            claim
+            for claim in claims(kinds_of(Results(runs)))
+            if claim.says.startswith("lightsout-robot: all of 25 boards")
+        ]
+        assert one.question == "R4"
+        assert verdict in one.verdict
+
+
 def test_a_table_is_latex_too() -> None:
     [table] = [table for table in all_tables(ablations(10)) if table.number == "S.1"]
     latex = table.to_latex()
