@@ -68,7 +68,8 @@ class Plan:
     note: str = ""
     """What the answer rests on, where the status does not say it."""
     moves: tuple[str | None, ...] = ()
-    """The game's words for each skill, None where it makes no move; filled in by who knows it."""
+    """What each skill does, in words; None where it makes no move of the game. Filled in by who
+    knows it."""
 
     @property
     def solved(self) -> bool:

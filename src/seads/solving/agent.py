@@ -126,9 +126,9 @@ class Agent:
         return self.named(self.solver(solving, np.array([start, wanted])).plan(start, wanted))
 
     def named(self, plan: Plan) -> Plan:
-        """The plan with the game's words for what the model expects of each skill."""
+        """The plan with words for what the model expects of each skill, the game's if it has one."""
         steps = zip(plan.states, plan.states[1:], strict=False)
-        names = tuple(self.boards.move_name(self.boards.move(*step)) for step in steps)
+        names = tuple(self.boards.change(*step) for step in steps)
         return replace(plan, moves=names)
 
     def solver(self, solving: Solving, samples: Bool[np.ndarray, "boards bits"]) -> Solver:

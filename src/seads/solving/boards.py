@@ -51,6 +51,11 @@ class Reader:
         """A move in words; None where there is none."""
         return None
 
+    def change(self, before: Symbol, after: Symbol) -> str | None:
+        """What makes one state of the other, in words; None if no move of a game does."""
+        flipped = [self.bit_name(bit) for bit in np.flatnonzero(before ^ after).tolist()]
+        return f"flips {', '.join(flipped)}" if flipped else "does nothing"
+
     def bit_name(self, bit: int) -> str:
         """What a bit stands for."""
         return f"bit {bit}"
@@ -90,6 +95,9 @@ class GameReader(Reader):
 
     def move_name(self, move: int | None) -> str | None:
         return None if move is None else self.game.move_name(move)
+
+    def change(self, before: Symbol, after: Symbol) -> str | None:
+        return self.move_name(self.move(before, after))
 
     def bit_name(self, bit: int) -> str:
         return self.game.bit_name(bit)

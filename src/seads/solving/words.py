@@ -67,7 +67,7 @@ def ending(execution: Execution) -> str:
 
 def skill_text(run: SkillRun, boards: Reader) -> str:
     """A skill that was run: its number, what it should do, how long it took, what it did."""
-    name = boards.move_name(boards.move(run.before, run.predicted))
+    name = boards.change(run.before, run.predicted)
     what = f"skill {run.skill}" if name is None else f"skill {run.skill}: {name}"
     return f"{what} ({count(run.steps, 'step')}, {run.effect.value})"
 
