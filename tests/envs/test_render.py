@@ -174,7 +174,7 @@ def test_bad_requests_say_what_is_allowed() -> None:
     with pytest.raises(SeadsError, match="0x480 pixels; choose at least 16x16"):
         Renderer(env, width=0)
     own = GymBatch(lambda: gymnasium.make("Pendulum-v1"), lambda seen: seen[:1] > 0, 1)
-    with closing(own), pytest.raises(SeadsError, match="cannot draw .*: pictures are made of"):
+    with closing(own), pytest.raises(SeadsError, match="pictures are made of those"):
         Renderer(own)
     renderer = Renderer(env)
     for row in (-1, 2):

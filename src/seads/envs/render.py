@@ -21,7 +21,7 @@ class Renderer:
     def __init__(self, env: BatchedEnv, width: int = 640, height: int = 480) -> None:
         if not isinstance(env, EmbeddedEnv):
             raise SeadsError(
-                f"cannot draw {env.spec.name}: pictures are made of the environments of 'seads envs'"
+                f"cannot draw {env.spec.name}: pictures are made of those that 'seads envs' lists"
             )
         if width < 16 or height < 16:
             raise SeadsError(f"a picture of {width}x{height} pixels; choose at least 16x16")

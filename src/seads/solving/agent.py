@@ -126,7 +126,7 @@ class Agent:
         return self.named(self.solver(solving, np.array([start, wanted])).plan(start, wanted))
 
     def named(self, plan: Plan) -> Plan:
-        """The plan with words for what the model expects of each skill, the game's if it has one."""
+        """The plan with words for what the model expects of each skill."""
         steps = zip(plan.states, plan.states[1:], strict=False)
         names = tuple(self.boards.change(*step) for step in steps)
         return replace(plan, moves=names)
