@@ -12,6 +12,7 @@ from seads.envs.own import is_own
 from seads.errors import SeadsError
 from seads.files import write_text_aside
 from seads.jax_setup import prepare_jax
+from seads.studies.compiling import OneCompiles
 from seads.studies.directory import check_same, is_trained
 from seads.studies.measuring import Evaluation, carry_out
 from seads.studies.runs import StudyRun
@@ -65,7 +66,8 @@ def _train(config: dict[str, Any], directory: Path) -> str:
             write_text_aside(directory / "config.json", json.dumps(config, indent=2) + "\n")
         check_same(config, directory)
         try:
-            return go_on(directory)
+            with OneCompiles(config) as compiling:
+                return go_on(directory, compiling.report)
         except Held:
             if time.monotonic() > until:
                 raise
