@@ -18,6 +18,8 @@ from seads.agent.skill_model import Discriminator, ForwardModel
 
 FREE = 0.5
 """A skill that more rarely than this does what the model takes for its own may take up another."""
+KNOWN = 0.5
+"""An effect is known where some skill is expected to have it with this probability."""
 
 
 class ModelBatches(NamedTuple):
@@ -108,9 +110,14 @@ def model_batches(drawn: Drawn, settings: AgentSettings, rng: np.random.Generato
     """Batches for the skill model, of the episodes worth learning from."""
     episodes, index = drawn.episodes, drawn.for_model
     posterior, novelty = drawn.posterior[index], drawn.novelty[index]
-    skills = relabel(clipped_posterior(posterior), episodes.skills[index], drawn.relabel_model)
-    taken = (drawn.success[skills] > FREE) & settings.surprise
-    explained = explained_by_another(posterior, novelty, skills, taken)
+    scores = clipped_posterior(posterior)
+    works = (drawn.success > FREE) & settings.surprise
+    if works.any() and not works.all():
+        # a skill that works is what it does: what its model half expects, too, is for a free one
+        unsure = log_likelihoods(posterior, novelty) < np.log(KNOWN)
+        scores = np.where(unsure & works, scores.min(), scores)
+    skills = relabel(scores, episodes.skills[index], drawn.relabel_model)
+    explained = explained_by_another(posterior, novelty, skills, works[skills])
     teaches = np.arange(len(index))
     if settings.skip_explained:
         # a label that was left as it was tells what the skill really did, expected or not
@@ -118,10 +125,12 @@ def model_batches(drawn: Drawn, settings: AgentSettings, rng: np.random.Generato
         teaches = worth if len(worth) else teaches
     size = (settings.model_steps, settings.model_batch)
     if settings.surprise:
-        surprise = -log_likelihood(posterior, novelty, skills)
+        own = np.take_along_axis(log_likelihoods(posterior, novelty), skills[:, None], 1)[:, 0]
         # what another skill explains is most often a slip of the policy: heard, but not first
-        surprise = np.where(explained, np.minimum(surprise, 0.25), surprise)
-        pick = draw_surprising(teaches, surprise[teaches], size, rng)
+        surprise = np.where(explained, np.minimum(-own, 0.25), -own)
+        unknown = (novelty > -np.log(KNOWN)) & episodes.changed[index]
+        often = how_often(episodes.before[index] ^ episodes.after[index], unknown)
+        pick = draw_surprising(teaches, surprise[teaches], often[teaches], size, rng)
     else:
         pick = teaches[rng.integers(len(teaches), size=size)]
     chosen = index[pick]
@@ -218,7 +227,7 @@ def explained_by_another(
     skills: Int[np.ndarray, "episodes"],
     taken: Bool[np.ndarray, "episodes"],
 ) -> Bool[np.ndarray, "episodes"]:
-    """Where an effect is known (likelier than 1/K), and as another skill's twice as well.
+    """Where an effect is known, and as another skill's twice as well.
 
     Relabelling has to hand such an episode a skill it does not belong to when its own is used
     up; learned from, it would teach the model noise. Effects that no skill explains yet are
@@ -228,23 +237,35 @@ def explained_by_another(
     """
     behind = posterior.max(1) - np.take_along_axis(posterior, skills[:, None], 1)[:, 0]
     log_k = np.log(posterior.shape[1])
-    explained = (novelty < log_k) & (behind > np.log(2))
+    explained = (novelty < -np.log(KNOWN)) & (behind > np.log(2))
     return explained | (taken & (behind > 2 * log_k))
 
 
-def log_likelihood(
-    posterior: Float[np.ndarray, "episodes skills"],
-    novelty: Float[np.ndarray, "episodes"],
-    skills: Int[np.ndarray, "episodes"],
+def log_likelihoods(
+    posterior: Float[np.ndarray, "episodes skills"], novelty: Float[np.ndarray, "episodes"]
+) -> Float[np.ndarray, "episodes skills"]:
+    """log q(z_T | z_0, k) of every skill, from the two that `score` gives."""
+    return posterior - (posterior.max(1) + novelty)[:, None]
+
+
+def how_often(
+    flips: Bool[np.ndarray, "episodes bits"], unknown: Bool[np.ndarray, "episodes"]
 ) -> Float[np.ndarray, "episodes"]:
-    """log q(z_T | z_0, k) of each episode's skill, from the two that `score` gives."""
-    own = np.take_along_axis(posterior, skills[:, None], 1)[:, 0]
-    return own - posterior.max(1) - novelty
+    """How often the same bits flipped, for unknown effects and beside the most frequent of these.
+
+    What happened once may never happen again, and must not keep a free skill from what happens.
+    """
+    _, which, counts = np.unique(
+        np.packbits(flips, axis=1), axis=0, return_inverse=True, return_counts=True
+    )
+    often = counts[which.ravel()].astype(np.float64)
+    return np.where(unknown, often / often.max(where=unknown, initial=1.0), 1.0)
 
 
 def draw_surprising(
     episodes: Int[np.ndarray, "episodes"],
     surprise: Float[np.ndarray, "episodes"],
+    often: Float[np.ndarray, "episodes"],
     size: tuple[int, ...],
     rng: np.random.Generator,
 ) -> Int[np.ndarray, "*size"]:
@@ -252,7 +273,7 @@ def draw_surprising(
 
     What it knows is drawn now and then; one effect that it cannot explain does not fill a batch.
     """
-    weights = 0.01 + np.clip(surprise, 0.0, 5.0)
+    weights = 0.01 + np.clip(surprise, 0.0, 5.0) * often
     ends = np.cumsum(weights, dtype=np.float64)
     return episodes[np.searchsorted(ends, rng.random(size) * ends[-1], side="right")]
 

@@ -1,0 +1,232 @@
+"""What an epoch draws: batches for policy and critics, and what the skill model learns from."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections import Counter
+from collections.abc import Callable
+
+import equinox as eqx
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from tests.agent.written_episodes import SHAPES, draw_batches, filled, hand_written
+
+from seads.agent.batches import (
+    ModelBatches,
+    draw_episodes,
+    draw_surprising,
+    draw_transitions,
+    explained_by_another,
+    how_often,
+    log_likelihoods,
+    model_batches,
+    score,
+)
+from seads.agent.learner import initial_state
+from seads.agent.settings import AgentSettings
+from seads.agent.skill_model import ForwardModel
+
+Tiny = Callable[..., AgentSettings]
+
+
+@pytest.mark.parametrize("n_step", [1, 2, 3, 9])
+def test_returns_and_discounts(tiny: Tiny, n_step: int) -> None:
+    settings = tiny(
+        n_step=n_step, gamma=0.5, sac_steps=5, sac_batch=60, sampled_episodes=0, relabel_sac=0.0
+    )
+    lengths = [1, 3, 2, 4]
+    model = initial_state(SHAPES, settings, 0).model
+    # unchanged symbols: every episode's reward is -2 log 2
+    buffer = filled(hand_written(lengths, changed=False))
+    _, batches, metrics = draw_batches(model, buffer, settings)
+    reward = -2 * np.log(2)
+    assert metrics["reward"] == pytest.approx(reward)
+    assert metrics["changed"] == metrics["skill_success"] == 0
+    seen = set()
+    for index in np.ndindex(5, 60):
+        episode, step = map(int, batches.observations[index])
+        seen.add((episode, step))
+        end = min(step + n_step, lengths[episode])
+        assert batches.next_observations[index].tolist() == [episode, end]
+        assert batches.actions[index][0] == pytest.approx(episode + step / 10)
+        assert batches.skills[index] == episode % 2
+        if end == lengths[episode]:
+            assert batches.rewards[index] == pytest.approx(reward * 0.5 ** (end - step - 1))
+            assert batches.discounts[index] == 0
+        else:
+            assert batches.rewards[index] == 0
+            assert batches.discounts[index] == pytest.approx(0.5**n_step)
+    # 300 draws of 10 transitions: all of them come
+    assert seen == {(i, t) for i, length in enumerate(lengths) for t in range(length)}
+
+
+def test_model_batches_pair_each_board_with_a_skill(tiny: Tiny) -> None:
+    settings = tiny(
+        relabel_model=0.0, skip_explained=False, sampled_episodes=4, shared_sample=False
+    )
+    episodes = hand_written([1, 2, 3, 4], changed=True)
+    model = initial_state(SHAPES, settings, 0).model
+    batches, _, metrics = draw_batches(model, filled(episodes), settings)
+    known = {
+        (*b.tolist(), *a.tolist(), int(k))
+        for b, a, k in zip(episodes.before, episodes.after, episodes.skills, strict=True)
+    }
+    for index in np.ndindex(batches.skills.shape):
+        row = (*batches.before[index].tolist(), *batches.after[index].tolist())
+        assert (*row, int(batches.skills[index])) in known
+    assert metrics["changed"] == 1
+
+
+def test_transitions_are_drawn_uniformly() -> None:
+    lengths = np.array([1, 3, 6])
+    episode, step = draw_transitions(lengths, (200, 100), np.random.default_rng(0))
+    share = Counter(zip(episode.ravel().tolist(), step.ravel().tolist(), strict=True))
+    assert share.keys() == {(i, t) for i in range(3) for t in range(lengths[i])}
+    assert all(abs(count - 2000) < 5 * 2000**0.5 for count in share.values())
+
+
+def test_what_surprises_is_drawn_in_proportion_within_bounds() -> None:
+    episodes, surprise = np.array([7, 8, 9, 10]), np.array([0.0, 0.99, 2.99, 50.0])
+    drawn = draw_surprising(episodes, surprise, np.ones(4), (400, 250), np.random.default_rng(0))
+    share = np.array([(drawn == episode).mean() for episode in episodes])
+    weights = np.array([0.01, 1.0, 3.0, 5.01])
+    np.testing.assert_allclose(share, weights / weights.sum(), atol=0.01)
+
+
+def test_likelihood_of_a_label_from_posterior_and_novelty(tiny: Tiny) -> None:
+    model = initial_state(SHAPES, tiny(), 0).model
+    assert isinstance(model, ForwardModel)
+    episodes = hand_written([1] * 6, changed=True)
+    posterior, novelty = score(model, episodes, block=8)
+    expected = model.log_likelihoods(episodes.before, episodes.after)
+    np.testing.assert_allclose(log_likelihoods(posterior, novelty), expected, rtol=1e-4)
+
+
+def test_surprise_chooses_the_models_episodes(tiny: Tiny) -> None:
+    like = dict(model_steps=50, model="linear", honest_labels=0.0)
+    settings = tiny(surprise=True, **like)
+    model = initial_state(SHAPES, settings, 0).model
+    episodes = hand_written([1, 3, 2, 4] * 4, changed=True)
+    buffer = filled(episodes)
+    batches, *_ = draw_batches(model, buffer, settings)
+    plain, *_ = draw_batches(model, buffer, tiny(surprise=False, **like))
+    assert isinstance(model, ForwardModel)
+
+    def loss(drawn: ModelBatches) -> float:
+        rows = [np.asarray(x).reshape(-1, *np.shape(x)[2:]) for x in drawn]
+        return float(model.loss(rows[0], rows[1], rows[2]))
+
+    assert loss(batches) > loss(plain)
+
+
+def test_explained_by_another_skill() -> None:
+    posterior = np.log(np.array([[0.98, 0.01, 0.01]] * 4 + [[0.5, 0.3, 0.2]] * 2))
+    novelty = np.array([0.1, 0.1, 0.1, 5.0, 0.1, 0.1])  # the fourth effect is known of no skill
+    skills = np.array([0, 1, 2, 1, 1, 2])  # the fifth is nearly as likely as the best: kept
+    free, taken = np.zeros(6, bool), np.ones(6, bool)
+    explained = explained_by_another(posterior, novelty, skills, free)
+    assert explained.tolist() == [False, True, True, False, False, True]
+    # 0.01 is further behind 0.98 than 1/9
+    also = explained_by_another(posterior, novelty, skills, taken)
+    assert also.tolist() == [False, True, True, True, False, True]
+
+
+def test_the_model_learns_from_changes_only(tiny: Tiny) -> None:
+    buffer = filled(hand_written([1, 3, 2, 4] * 4, changed=True))
+    buffer.stored.after[::2] = buffer.stored.before[::2]
+    for skip, unchanged in ((True, False), (False, True)):
+        settings = tiny(skip_explained=skip)
+        model = initial_state(SHAPES, settings, 0).model
+        batches, *_ = draw_batches(model, buffer, settings)
+        assert bool((batches.before == batches.after).all(-1).any()) is unchanged
+
+
+def test_a_model_hears_what_a_reliable_skill_really_did(tiny: Tiny) -> None:
+    """With some labels left as they were, even those teach that the model gives to another.
+
+    Only those of skills that mostly do what the model expects: the others may still become
+    anything. And only of late: what it did long ago, or disturbed by noise, says nothing of it.
+    """
+    episodes = hand_written([1] * 16, changed=True)
+    episodes.before[:], episodes.after[:] = False, False
+    model = initial_state(SHAPES, tiny(model="linear"), 0).model
+    bias = jnp.array([[-9.0, 9.0, -9.0], [9.0, -9.0, -9.0]])  # skill 0 flips bit 1, 1 bit 0
+    model = eqx.tree_at(lambda m: m.bias, model, bias)
+    episodes.skills[:] = np.arange(16) % 2
+    first, last, all_of_them = np.arange(4), np.arange(12, 16), np.arange(16)
+    nowhere = np.arange(0)
+    for slips, share, disturbed, newest, heard in (
+        (last, 0.0, nowhere, 16, False),
+        (last, 1.0, nowhere, 16, True),
+        (all_of_them, 1.0, nowhere, 16, False),
+        (last, 1.0, last, 16, False),
+        (last, 1.0, nowhere, 8, True),
+        (first, 1.0, nowhere, 8, False),
+    ):
+        flipped = 1 - episodes.skills
+        flipped[slips] = episodes.skills[slips]
+        episodes.after[:] = np.eye(3, dtype=bool)[flipped]
+        episodes.disturbed[:] = np.isin(all_of_them, disturbed)
+        settings = tiny(model="linear", surprise=True, honest_labels=share, model_steps=20)
+        batches, *_ = draw_batches(model, filled(episodes, newest), settings)
+        unexpected = np.asarray(batches.after)[..., 1] == (np.asarray(batches.skills) == 1)
+        assert bool(unexpected.any()) is heard
+
+
+def test_only_a_free_skill_takes_up_what_nobody_explains(tiny: Tiny) -> None:
+    episodes = hand_written([1] * 16, changed=True)
+    episodes.before[:], episodes.after[:], episodes.skills[:] = False, False, 0
+    episodes.after[:4, 0] = True  # what skill 0 is known for, four times,
+    episodes.after[4:, 1:] = True  # then something that looks a little like skill 1's
+    settings = tiny(model="linear", surprise=True, honest_labels=0.0, model_steps=20)
+    model = initial_state(SHAPES, settings, 0).model
+    bias = jnp.array([[9.0, -9.0, -9.0], [9.0, 9.0, -9.0]])
+    model = eqx.tree_at(lambda m: m.bias, model, bias)
+    drawn = draw_episodes(model, filled(episodes), settings, np.random.default_rng(0))
+    for success, taken_up in ((0.9, False), (0.1, True)):
+        as_known = dataclasses.replace(drawn, success=np.array([success, 0.9]))
+        batches = model_batches(as_known, settings, np.random.default_rng(1))
+        assert bool(np.asarray(batches.after)[..., 2].any()) is taken_up
+
+
+def test_score_computes_each_transition_once_and_right(tiny: Tiny) -> None:
+    model = initial_state(SHAPES, tiny(), 0).model
+    episodes = hand_written([1] * 50, changed=True)  # at most 8 different boards of 3 bits
+    posterior, novelty = score(model, episodes, block=8)
+    expected, surprise = model.evidence(episodes.before, episodes.after)
+    np.testing.assert_allclose(posterior, expected, rtol=1e-5, atol=1e-6)
+    np.testing.assert_allclose(novelty, surprise, rtol=1e-5, atol=1e-6)
+
+
+# the averages are those of all rounds, until these are so many that the rate takes over
+
+
+def test_what_a_working_skill_half_expects_is_for_a_free_one(tiny: Tiny) -> None:
+    """A model that has grown to expect two effects of one skill would else keep both for ever."""
+    episodes = hand_written([1] * 16, changed=True)
+    episodes.before[:], episodes.after[:], episodes.skills[:] = False, False, np.arange(16) % 2
+    episodes.after[:, 0], episodes.after[:8, 1] = True, True  # two effects that share bit 0
+    settings = tiny(model="linear", surprise=True, honest_labels=0.0, model_steps=20)
+    model = initial_state(SHAPES, settings, 0).model
+    bias = jnp.array([[9.0, 0.0, -9.0], [-4.0, -4.0, 4.0]])  # skill 0 has both, skill 1 neither
+    model = eqx.tree_at(lambda m: m.bias, model, bias)
+    drawn = draw_episodes(model, filled(episodes), settings, np.random.default_rng(0))
+    drawn = dataclasses.replace(drawn, relabel_model=np.ones_like(drawn.relabel_model))
+    for success, given in (([0.9, 0.1], True), ([0.9, 0.9], False)):
+        as_known = dataclasses.replace(drawn, success=np.array(success))
+        batches = model_batches(as_known, settings, np.random.default_rng(1))
+        surely = np.asarray(batches.skills) == 1
+        assert bool(surely.any()) is given
+
+
+def test_of_unknown_effects_the_frequent_ones_come_first() -> None:
+    flips = np.array([[1, 1, 0], [1, 1, 0], [1, 1, 0], [1, 1, 0], [0, 1, 1], [0, 0, 1]], bool)
+    unknown = np.array([True, True, True, True, True, False])
+    assert how_often(flips, unknown).tolist() == [1.0, 1.0, 1.0, 1.0, 0.25, 1.0]
+    assert how_often(flips, np.zeros(6, bool)).tolist() == [1.0] * 6
+    often = np.array([1.0, 0.25])
+    drawn = draw_surprising(
+        np.arange(2), np.array([4.0, 4.0]), often, (400, 250), np.random.default_rng(0)
+    )
+    assert abs((drawn == 1).mean() - 0.2) < 0.01
