@@ -102,7 +102,8 @@ def run_tasks(agent, episodes=20, num_envs=4, seed=0, max_skills=1000):
             picked = np.resize(np.arange(first, min(first + num_envs, len(queue))), num_envs)
             for row, task_id in zip(rows, queue[picked], strict=True):
                 row.task_id = int(task_id)
-            solver.solve(env, agent, seeds[picked], np.array([row.goal for row in rows]))
+            goals = np.array([row.goal for row in rows])
+            solver.executor(env, agent, seeds[picked], goals).run()
             solved += [row.success for row in rows[: len(set(picked.tolist()))]]
     return np.reshape(solved, (len(tasks), episodes))
 

@@ -19,7 +19,7 @@ from seads.robot.twin.terminal import AS_FAST_AS_IT_GOES, TwinThread
 
 GRACE = 2.0
 """Seconds of patience beside twice the predicted time: this machine may be busy."""
-SHORT = 0.25
+SHORT = 0.5
 """The same where answers are lost on purpose."""
 MIDDLE = np.array([220.0, 0.0, 40.0])
 LEFT = np.array([220.0, 80.0, 40.0])

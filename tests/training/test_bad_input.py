@@ -36,7 +36,7 @@ def in_an_empty_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ("lightsout-cursor --set alhpa=1", "unknown setting 'alhpa'; did you mean 'alpha'?"),
         ("lightsout-cursor --set alpha", "'alpha' is not of the form NAME=VALUE"),
         ("lightsout-cursor --set alpha=high", "alpha='high'; allowed: float"),
-        ("lightsout-cursor --set alpha=NaN", "alpha=nan; allowed: float"),
+        ("lightsout-cursor --set alpha=NaN", "alpha='NaN'; allowed: float"),
         ("lightsout-cursor --set num_skills=1", "num_skills=1; allowed: 2 or more"),
         ("lightsout-cursor --set hidden=256,x", "allowed: integers"),
         (

@@ -43,7 +43,7 @@ def test_the_run_directory_is_complete(finished: Path, tiny_run: Make) -> None:
     lines = read_metrics(finished / "metrics.jsonl")
     assert [line["epoch"] for line in lines] == list(range(1, len(lines) + 1))
     assert lines[-1]["env_steps"] == meta["env_steps"] >= 2000 > lines[-2]["env_steps"]
-    assert sum("coverage" in line for line in lines) == 2
+    assert sum("coverage" in line for line in lines) == 1  # looks take a tenth of the steps
     assert {"critic_loss", "model_loss", "reward", "skill_success"} <= lines[-1].keys()
     assert len(read_metrics(finished / "timing.jsonl")) == len(lines)
     assert list((finished / "tensorboard").glob("events.out.tfevents.*"))
