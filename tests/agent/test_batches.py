@@ -205,19 +205,24 @@ def test_score_computes_each_transition_once_and_right(tiny: Tiny) -> None:
 def test_what_a_working_skill_half_expects_is_for_a_free_one(tiny: Tiny) -> None:
     """A model that has grown to expect two effects of one skill would else keep both for ever."""
     episodes = hand_written([1] * 16, changed=True)
-    episodes.before[:], episodes.after[:], episodes.skills[:] = False, False, np.arange(16) % 2
-    episodes.after[:, 0], episodes.after[:8, 1] = True, True  # two effects that share bit 0
+    half = np.arange(16) < 8
+    episodes.before[:], episodes.after[:] = False, False
+    episodes.after[half, 0], episodes.after[~half, 1] = True, True
     settings = tiny(model="linear", surprise=True, honest_labels=0.0, model_steps=20)
     model = initial_state(SHAPES, settings, 0).model
-    bias = jnp.array([[9.0, 0.0, -9.0], [-4.0, -4.0, 4.0]])  # skill 0 has both, skill 1 neither
-    model = eqx.tree_at(lambda m: m.bias, model, bias)
     drawn = draw_episodes(model, filled(episodes), settings, np.random.default_rng(0))
-    drawn = dataclasses.replace(drawn, relabel_model=np.ones_like(drawn.relabel_model))
-    for success, given in (([0.9, 0.1], True), ([0.9, 0.9], False)):
-        as_known = dataclasses.replace(drawn, success=np.array(success))
+    unsure = drawn.episodes.after[:, 0]
+    drawn = dataclasses.replace(
+        drawn,
+        relabel_model=np.ones_like(drawn.relabel_model),
+        posterior=np.where(unsure[:, None], [-0.1, -1.0], [-0.2, -0.9]),
+        novelty=np.where(unsure, 1.0, 0.1),
+    )
+    for others_success, given in ((0.1, True), (0.9, False)):
+        as_known = dataclasses.replace(drawn, success=np.array([0.9, others_success]))
         batches = model_batches(as_known, settings, np.random.default_rng(1))
-        surely = np.asarray(batches.skills) == 1
-        assert bool(surely.any()) is given
+        to_other = np.asarray(batches.skills)[np.asarray(batches.after)[..., 0]] == 1
+        assert bool(to_other.any()) is given
 
 
 def test_of_unknown_effects_the_frequent_ones_come_first() -> None:

@@ -113,6 +113,16 @@ def test_a_class_is_drawn_by_the_root_of_how_often_it_is_there() -> None:
     assert abs(np.isin(drawn, rare).mean() - 3 / (3 + 9)) < 0.02
 
 
+def test_success_is_of_what_was_not_disturbed() -> None:
+    some = episodes(0, 15)
+    buffer = EpisodeBuffer(some, 15, 15, 4, balanced=True)
+    buffer.add(some)
+    failed = some.disturbed | (np.arange(15) == 3)
+    buffer.classify(np.arange(15), np.where(failed, 3, some.skills))
+    undisturbed = np.bincount(some.skills[~some.disturbed])
+    np.testing.assert_allclose(buffer.success(3), 1 - np.array([1, 0, 0]) / undisturbed)
+
+
 def test_as_a_pytree_it_is_restored_whole() -> None:
     fresh = EpisodeBuffer(episodes(0, 1), 10, 4, 3, balanced=True)
     buffer = EpisodeBuffer(episodes(0, 1), 10, 4, 3, balanced=True)

@@ -78,7 +78,8 @@ def test_noise_only_where_it_was_asked_for(env: BatchedEnv, tiny_run: Make) -> N
     }
     assert differs[1.0].all()
     assert 15 < differs[0.5].sum() < 49
-    for run in runs.values():
+    for share, run in runs.items():
+        assert (run.disturbed == differs[share]).all()
         assert (run.skills == quiet.skills).all()
         assert (run.before == quiet.before).all()
 

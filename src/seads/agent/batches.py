@@ -110,11 +110,11 @@ def model_batches(drawn: Drawn, settings: AgentSettings, rng: np.random.Generato
     """Batches for the skill model, of the episodes worth learning from."""
     episodes, index = drawn.episodes, drawn.for_model
     posterior, novelty = drawn.posterior[index], drawn.novelty[index]
-    scores = clipped_posterior(posterior)
+    scores, likelihoods = clipped_posterior(posterior), log_likelihoods(posterior, novelty)
     works = (drawn.success > FREE) & settings.surprise
     if works.any() and not works.all():
         # a skill that works is what it does: what its model half expects, too, is for a free one
-        unsure = log_likelihoods(posterior, novelty) < np.log(KNOWN)
+        unsure = likelihoods < np.log(KNOWN)
         scores = np.where(unsure & works, scores.min(), scores)
     skills = relabel(scores, episodes.skills[index], drawn.relabel_model)
     explained = explained_by_another(posterior, novelty, skills, works[skills])
@@ -125,7 +125,7 @@ def model_batches(drawn: Drawn, settings: AgentSettings, rng: np.random.Generato
         teaches = worth if len(worth) else teaches
     size = (settings.model_steps, settings.model_batch)
     if settings.surprise:
-        own = np.take_along_axis(log_likelihoods(posterior, novelty), skills[:, None], 1)[:, 0]
+        own = np.take_along_axis(likelihoods, skills[:, None], 1)[:, 0]
         # what another skill explains is most often a slip of the policy: heard, but not first
         surprise = np.where(explained, np.minimum(-own, 0.25), -own)
         unknown = (novelty > -np.log(KNOWN)) & episodes.changed[index]
