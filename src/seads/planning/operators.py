@@ -94,18 +94,21 @@ class OperatorSet:
 
     def step(self, words: Words) -> UInt64[np.ndarray, "rows skills words"]:
         """The successor under every skill; where a skill is blocked or opaque, nothing changes."""
-        after = words[:, None] ^ self._flips
-        for k, move in self._maps.items():
-            after[:, k] = move(words)
+        return self._step(words).swapaxes(0, 1)
+
+    def _step(self, words: Words) -> UInt64[np.ndarray, "skills rows words"]:
+        after = np.empty((self.num_skills, *words.shape), np.uint64)
+        for k, flip in enumerate(self._flips):
+            after[k] = self._maps[k](words) if k in self._maps else words ^ flip
         for k, states in self.blocked.items():
             stays = _among(words, states)
-            after[stays, k] = words[stays]
+            after[k, stays] = words[stays]
         return after
 
     def advance(self, words: Words) -> Steps:
         """The states the operators lead to from `words`: (states, row left, skill)."""
-        after = self.step(words).reshape(-1, words.shape[1])
-        rows, skills = np.divmod(np.arange(len(after)), self.num_skills)
+        after = self._step(words).reshape(-1, words.shape[1])
+        skills, rows = np.divmod(np.arange(len(after)), len(words))
         return after, rows, skills
 
     def retreat(self, words: Words) -> Steps:
@@ -141,16 +144,13 @@ class Compiled(OperatorSet):
         self.model = model
         # What planners keep from one board to the next, by planner and goal.
         self.cache: dict[tuple[str, bytes], object] = {}
+        self.flips = {k: op.always for k, op in sorted(operators.items()) if op.is_flip}
+        """What each skill flips, always or often; skills that do something else are left out."""
 
     @property
     def exact(self) -> bool:
         """Whether operators and model never differed so far."""
         return not self.blocked and all(op.agreement == 1.0 for op in self.operators.values())
-
-    @property
-    def flips(self) -> dict[int, Bool[np.ndarray, "bits"]]:
-        """What each skill flips, always or often; skills that do something else are left out."""
-        return {k: op.always for k, op in sorted(self.operators.items()) if op.is_flip}
 
     def block(self, state: Bool[np.ndarray, "bits"], skill: int) -> None:
         """Never use this skill in this state again: the model does something else there."""
