@@ -13,7 +13,6 @@ import pytest
 from tests.agent.written_episodes import SHAPES, draw_batches, filled, hand_written
 
 from seads.agent.batches import (
-    ModelBatches,
     draw_episodes,
     draw_surprising,
     draw_transitions,
@@ -104,20 +103,21 @@ def test_likelihood_of_a_label_from_posterior_and_novelty(tiny: Tiny) -> None:
 
 
 def test_surprise_chooses_the_models_episodes(tiny: Tiny) -> None:
-    like = dict(model_steps=50, model="linear", honest_labels=0.0)
-    settings = tiny(surprise=True, **like)
+    settings = tiny(surprise=True, model_steps=50, model="linear", honest_labels=0.0)
     model = initial_state(SHAPES, settings, 0).model
-    episodes = hand_written([1, 3, 2, 4] * 4, changed=True)
-    buffer = filled(episodes)
-    batches, *_ = draw_batches(model, buffer, settings)
-    plain, *_ = draw_batches(model, buffer, tiny(surprise=False, **like))
-    assert isinstance(model, ForwardModel)
+    episodes = hand_written([1] * 16, changed=True)
+    episodes.before[:], episodes.after[:] = False, True
+    episodes.after[:8, 0] = False  # of which the model is sure
+    drawn = draw_episodes(model, filled(episodes), settings, np.random.default_rng(0))
+    drawn = dataclasses.replace(drawn, novelty=np.where(drawn.episodes.after[:, 0], 4.0, 0.01))
 
-    def loss(drawn: ModelBatches) -> float:
-        rows = [np.asarray(x).reshape(-1, *np.shape(x)[2:]) for x in drawn]
-        return float(model.loss(rows[0], rows[1], rows[2]))
+    def surprising(chosen: AgentSettings) -> float:
+        batches = model_batches(drawn, chosen, np.random.default_rng(1))
+        return float(np.asarray(batches.after)[..., 0].mean())
 
-    assert loss(batches) > loss(plain)
+    expected = drawn.episodes.after[drawn.for_model, 0].mean()
+    assert surprising(dataclasses.replace(settings, surprise=False)) == pytest.approx(expected, 0.1)
+    assert surprising(settings) > 0.9
 
 
 def test_explained_by_another_skill() -> None:

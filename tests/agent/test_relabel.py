@@ -60,6 +60,12 @@ def test_favourites_that_fit_are_handed_out() -> None:
     assert relabel(scores, np.array([0, 1, 1])).tolist() == [1, 0, 1]
 
 
+def test_who_gains_nothing_keeps_its_skill_while_there_is_any_left() -> None:
+    scores = np.full((6, 3), -5.0)
+    scores[0, 2] = scores[1, 2] = 0.0  # both of the third skill's labels are worth more here
+    assert relabel(scores, np.array([0, 1, 0, 1, 2, 2])).tolist() == [2, 2, 0, 1, 0, 1]
+
+
 def test_nobody_eligible_changes_nothing() -> None:
     scores, skills = problem(6, 3, 0)
     assert (relabel(scores, skills, np.zeros(6, bool)) == skills).all()

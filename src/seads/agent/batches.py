@@ -115,7 +115,7 @@ def model_batches(drawn: Drawn, settings: AgentSettings, rng: np.random.Generato
     if works.any() and not works.all():
         # a skill that works is what it does: what its model half expects, too, is for a free one
         unsure = likelihoods < np.log(KNOWN)
-        scores = np.where(unsure & works, scores.min(), scores)
+        scores = np.where(unsure & works, scores.min() - 1.0, scores)
     skills = relabel(scores, episodes.skills[index], drawn.relabel_model)
     explained = explained_by_another(posterior, novelty, skills, works[skills])
     teaches = np.arange(len(index))

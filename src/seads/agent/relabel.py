@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
-from scipy.optimize import linear_sum_assignment
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import min_weight_full_bipartite_matching
 
 
 def relabel(
@@ -31,9 +32,46 @@ def _assign(
     favourite = scores.argmax(1)
     if np.all(np.bincount(favourite, minlength=len(supply)) == supply):
         return favourite.astype(skills.dtype)
-    # the K distinct columns repeat: hand out each as often as it is in supply
-    columns = np.repeat(np.arange(len(supply)), supply)
-    rows, chosen = linear_sum_assignment(scores[:, columns], maximize=True)
-    result = np.empty_like(skills)
-    result[rows] = columns[chosen]
-    return result
+    chosen = _gaining(scores - scores.min(), supply)
+    # who gains nothing keeps its skill while there is any left of it, and else takes what is left
+    for own in (True, False):
+        rest = np.flatnonzero(chosen < 0)
+        left = supply - np.bincount(chosen[chosen >= 0], minlength=len(supply))
+        wanted = skills[rest] if own else np.repeat(np.arange(len(left)), left)
+        gets = _place_in_queue(wanted) < left[wanted]
+        chosen[rest[gets]] = wanted[gets]
+    return chosen.astype(skills.dtype)
+
+
+def _gaining(
+    gains: Float[np.ndarray, "episodes skills"], supply: Int[np.ndarray, "skills"]
+) -> Int[np.ndarray, "episodes"]:
+    """The skill of each episode, -1 for none, that gains most in sum; it must gain something.
+
+    A model that knows something is sure of most episodes: few of the gains are not zero.
+    """
+    count = len(gains)
+    episodes, skills = np.nonzero(gains)
+    copies = supply[skills]
+    # a column for every time that a skill may be handed out; then one an episode, for none
+    column_skill = np.repeat(np.arange(len(supply)), supply)
+    begins = np.cumsum(supply) - supply
+    columns = np.repeat(begins[skills] - np.cumsum(copies) + copies, copies)
+    columns += np.arange(len(columns))
+    rows = np.repeat(episodes, copies)
+    none = np.arange(count)
+    weights = np.concatenate([np.repeat(gains[episodes, skills], copies), np.zeros(count)])
+    places = np.concatenate([rows, none]), np.concatenate([columns, len(column_skill) + none])
+    # plus one, since an entry that is zero counts as none
+    graph = csr_array((weights + 1.0, places), shape=(count, len(column_skill) + count))
+    _, matched = min_weight_full_bipartite_matching(graph, maximize=True)
+    return np.concatenate([column_skill, np.full(count, -1)])[matched]
+
+
+def _place_in_queue(values: Int[np.ndarray, "n"]) -> Int[np.ndarray, "n"]:
+    """How many equal values stand before each."""
+    order = np.argsort(values, kind="stable")
+    first = np.searchsorted(values[order], values[order])
+    place = np.empty_like(order)
+    place[order] = np.arange(len(values)) - first
+    return place
