@@ -159,7 +159,8 @@ def test_directories_of_other_runs_are_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("path", STUDIES, ids=lambda path: path.stem)
-def test_our_own_studies_expand(path: Path) -> None:
+def test_our_own_studies_expand(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(path.parents[1] / "examples")
     assert len(runs_of(read_study(path))) >= 6
 
 
