@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from seads.envs import make_env
+from seads.studies.runs import spec_of
 from seads.studies.sweep import Sweep
 from seads.training.config import TrainConfig
 
@@ -54,8 +55,7 @@ def counted_speed(config: TrainConfig) -> float:
 def _epoch(config: TrainConfig) -> tuple[int, float, float]:
     """Rows side by side, env steps, and floating-point operations of an epoch."""
     settings: Any = config.settings
-    with closing(make_env(config.env, 1, **config.env_options)) as env:
-        spec = env.spec
+    spec = spec_of(config)
     sizes = (spec.observation_size + spec.action_size, *settings.hidden)
     weights = sum(a * b for a, b in pairwise(sizes))
     if hasattr(settings, "steps_per_env"):

@@ -7,9 +7,11 @@ import json
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 from seads.envs import make_env
+from seads.envs.interface import EnvSpec
 from seads.envs.own import is_own
 from seads.errors import SeadsError, unknown
 from seads.studies.study import Evaluating, Group, Place, Study
@@ -102,6 +104,17 @@ def _configured(group: Group, env: str, preset: str, place: Place) -> TrainConfi
         raise place.wrong(error, named) from None
 
 
+def spec_of(config: TrainConfig) -> EnvSpec:
+    """The environment's, which is built once for all runs that share it."""
+    return _built_spec(config.env, tuple(sorted(config.env_options.items())))
+
+
+@cache
+def _built_spec(env: str, options: tuple[tuple[str, Any], ...]) -> EnvSpec:
+    with closing(make_env(env, 1, **dict(options))) as made:
+        return made.spec
+
+
 def longest_epoch(config: TrainConfig) -> int:
     """The most env steps that an epoch can take; training ends that much before the budget.
 
@@ -113,8 +126,7 @@ def longest_epoch(config: TrainConfig) -> int:
         return settings.num_envs * settings.steps_per_env
     if hasattr(settings, "horizon_high"):
         return settings.episodes_per_epoch * settings.horizon_low * settings.horizon_high
-    with closing(make_env(config.env, 1, **config.env_options)) as env:
-        spec, rows = env.spec, settings.episodes_per_epoch
+    spec, rows = spec_of(config), settings.episodes_per_epoch
     return settings.episodes_in(spec, rows, settings.skills_in(spec)) * spec.step_limit
 
 
