@@ -32,7 +32,8 @@ def _assign(
     favourite = scores.argmax(1)
     if np.all(np.bincount(favourite, minlength=len(supply)) == supply):
         return favourite.astype(skills.dtype)
-    chosen = _gaining(scores - scores.min(), supply)
+    # every episode gets one skill: what counts is how much better it is than the worst
+    chosen = _gaining(scores - scores.min(1, keepdims=True), supply)
     # who gains nothing keeps its skill while there is any left of it, and else takes what is left
     for own in (True, False):
         rest = np.flatnonzero(chosen < 0)
