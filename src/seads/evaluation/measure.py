@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -60,6 +60,8 @@ MEASURES: dict[str, Measure] = {
 """What can be measured, by its name in the results."""
 PROTOCOL_SECONDS = 60.0
 """The paper's limit of planning for one board."""
+ALONG_SECONDS = 1.0
+"""The same for points of a curve: an agent on its way finds plans at once, or after minutes."""
 ALL = ("coverage", "tasks")
 """What `all` stands for."""
 
@@ -187,7 +189,13 @@ def measure_along(
     on_plan: OnPlan | None = None,
     allow: str | None = None,
 ) -> Iterator[dict[str, Any]]:
-    """One part at every checkpoint of a run, as points of a curve against env steps."""
+    """One part at every checkpoint of a run, as points of a curve against env steps.
+
+    A board's limit is `ALONG_SECONDS` where none was asked for.
+    """
+    if how.solving.give_up:
+        seconds = min(how.solving.seconds, ALONG_SECONDS)
+        how = replace(how, solving=replace(how.solving, seconds=seconds))
     for directory in checkpoint_agents(run):
         agent = open_agent(directory, allow)
         try:
