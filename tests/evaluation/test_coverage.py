@@ -6,6 +6,7 @@ import json
 from collections.abc import Collection, Iterator
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import jax
 import numpy as np
@@ -21,6 +22,7 @@ from seads.agent.skill_model import NetworkForwardModel
 from seads.envs import make_env
 from seads.envs.interface import BatchedEnv
 from seads.errors import SeadsError
+from seads.evaluation import measure as measuring
 from seads.evaluation.coverage import (
     SkillRuns,
     SkillSummary,
@@ -28,6 +30,7 @@ from seads.evaluation.coverage import (
     name_effects,
     run_all_skills,
 )
+from seads.evaluation.measure import Measuring, solving_of
 from seads.evaluation.results import agent_at, checkpoint_agents, write_result
 from seads.jax_setup import prepare_jax
 from seads.solving import Agent, Architecture
@@ -155,6 +158,23 @@ def run(tmp_path: Path) -> Path:
     agent.save(tmp_path / "checkpoints" / "step_000000012" / "agent")
     (tmp_path / "config.json").write_text("{}")
     return tmp_path
+
+
+@pytest.mark.parametrize(("asked", "limit"), [(None, 1.0), (7.0, 7.0)])
+def test_points_of_a_curve_are_planned_for_briefly_unless_asked(
+    run: Path, asked: float | None, limit: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    limits: list[float] = []
+    really = measuring.measure
+
+    def measured(agent: Agent, part: str, how: Measuring, on_plan: Any) -> Any:
+        limits.append(how.solving.seconds)
+        return really(agent, "coverage", how, on_plan)
+
+    monkeypatch.setattr(measuring, "measure", measured)
+    how = Measuring(starts=2, solving=solving_of("auto", True, "length", asked, 100.0))
+    assert [one["env_steps"] for one in measuring.measure_along(run, "tasks", how)] == [12]
+    assert limits == [limit]
 
 
 def test_evaluate_prints_and_writes_json(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
