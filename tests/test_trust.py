@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.own_point import POINT
 from tests.show.sample_runs import write_run
 
 import seads
@@ -24,27 +25,13 @@ def make(num_envs=1, **options):
     Path("was-called").touch()
     raise SystemExit("the stranger's code ran")
 """
-OWN = """
-import gymnasium
-import numpy as np
-from seads.envs import wrap
-
-class Point(gymnasium.Env):
-    observation_space = gymnasium.spaces.Box(-1, 1, (1,), np.float32)
-    action_space = gymnasium.spaces.Box(-1, 1, (1,), np.float32)
-
-    def reset(self, *, seed=None, options=None):
-        super().reset(seed=seed)
-        self.x = self.np_random.uniform(-1, 1, 1).astype(np.float32)
-        return self.x, {}
-
-    def step(self, action):
-        self.x = np.clip(self.x + 0.3 * action, -1, 1).astype(np.float32)
-        return self.x, 0.0, False, False, {}
-
+OWN = (
+    POINT
+    + """
 def make(num_envs):
-    return wrap(Point, lambda x: x > np.array([-0.3, 0.3]), num_envs, num_bits=2, step_limit=5)
+    return wrap(Point, phi, num_envs, num_bits=2, step_limit=5)
 """
+)
 TINY = (
     "--set num_skills=3 hidden=8 model_hidden=8 episodes_per_epoch=8 recent_episodes=16 "
     "buffer_episodes=32 sampled_episodes=8 sac_steps=1 sac_batch=4 model_steps=1 model_batch=4"

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.own_point import POINT
 
 from seads import cli
 from seads.errors import SeadsError
@@ -89,28 +90,10 @@ def test_an_output_directory_that_exists(
     assert (out / "thesis.tex").read_text() == "years of work"
 
 
-OWN = """
-import gymnasium
-import numpy as np
-from seads.envs import wrap
-
-class Point(gymnasium.Env):
-    observation_space = gymnasium.spaces.Box(-1, 1, (1,), np.float32)
-    action_space = gymnasium.spaces.Box(-1, 1, (1,), np.float32)
-
-    def reset(self, *, seed=None, options=None):
-        super().reset(seed=seed)
-        self.x = self.np_random.uniform(-1, 1, 1).astype(np.float32)
-        return self.x, {}
-
-    def step(self, action):
-        self.x = np.clip(self.x + 0.3 * action, -1, 1).astype(np.float32)
-        return self.x, 0.0, False, False, {}
-
-def good(x):
-    return x > np.array([-0.3, 0.3])
-
-def make(num_envs, phi=good, **options):
+OWN = (
+    POINT
+    + """
+def make(num_envs, phi=phi, **options):
     return wrap(Point, phi, num_envs, num_bits=2, step_limit=5, **options)
 
 def one_move(num_envs):
@@ -126,7 +109,7 @@ def wrong_later(num_envs):
     calls = []
     def phi(x):
         calls.append(x)
-        return good(x) if len(calls) < 40 else [0, 2]
+        return phi(x) if len(calls) < 40 else [0, 2]
     return make(num_envs, phi)
 
 def number(num_envs):
@@ -145,11 +128,12 @@ def no_env():
     raise OSError("the camera is unplugged")
 
 def fails_to_make(num_envs):
-    return wrap(no_env, good, num_envs, step_limit=5)
+    return wrap(no_env, phi, num_envs, step_limit=5)
 
 def phi_fails(num_envs):
     return make(num_envs, lambda x: x["lamp"])
 """
+)
 
 
 @pytest.fixture

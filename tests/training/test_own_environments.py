@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.own_point import POINT
 
 from seads.errors import SeadsError
 from seads.evaluation.coverage import OWN_ROWS, measure_coverage
@@ -22,41 +23,29 @@ from seads.training.runner import start
 
 Make = Callable[..., TrainConfig]
 
-COUNTED = """
+COUNTED = (
+    POINT
+    + """
 import os
 from pathlib import Path
-import gymnasium
-import numpy as np
-from seads.envs import wrap
 
 HERE = Path(__file__).parent
 
-class Point(gymnasium.Env):
-    observation_space = gymnasium.spaces.Box(-1, 1, (1,), np.float32)
-    action_space = gymnasium.spaces.Box(-1, 1, (1,), np.float32)
-
-    def reset(self, *, seed=None, options=None):
-        super().reset(seed=seed)
-        self.x = self.np_random.uniform(-1, 1, 1).astype(np.float32)
-        return self.x, {}
-
+class Fragile(Point):
     def step(self, action):
         if (HERE / "bomb").exists() and abs(self.x[0]) > 0.5:
             os._exit(3)
-        self.x = np.clip(self.x + 0.3 * action, -1, 1).astype(np.float32)
-        return self.x, 0.0, False, False, {}
+        return super().step(action)
 
 def make():
     with (HERE / "built").open("a") as file:
         file.write("one\\n")
-    return Point()
-
-def phi(x):
-    return x > np.array([-0.3, 0.3])
+    return Fragile()
 
 def factory(num_envs, vectorise="none"):
     return wrap(make, phi, num_envs, step_limit=5, num_moves=3, vectorise=vectorise)
 """
+)
 
 
 @pytest.fixture
