@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import errno
+import hashlib
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from safetensors.numpy import load_file
 
+from seads.agent.arrays import DTYPES, write_arrays
 from seads.errors import SeadsError
 from seads.training import checkpoint
 from seads.training.checkpoint import disk_full, newest_checkpoint, write_checkpoint
@@ -50,11 +53,33 @@ def test_a_failed_write_leaves_nothing_and_harms_nothing(
 ) -> None:
     write_checkpoint(tmp_path, 1, ARRAYS, {}, keep=1)
     before = sorted(tmp_path.rglob("*"))
-    other = dict.fromkeys(ARRAYS, np.zeros(1))
-    monkeypatch.setattr(checkpoint, "read_arrays", lambda path: other)
+
+    def written_badly(path: Path, arrays: dict[str, np.ndarray]) -> str:
+        meant = write_arrays(path, arrays)
+        path.write_bytes(path.read_bytes()[:-1] + b"?")
+        return meant
+
+    monkeypatch.setattr(checkpoint, "write_arrays", written_badly)
     with pytest.raises(SeadsError, match="reads back differently"):
         write_checkpoint(tmp_path, 2, ARRAYS, {}, keep=1)
     assert sorted(tmp_path.rglob("*")) == before
+
+
+@pytest.mark.parametrize("kind", sorted(DTYPES))
+def test_arrays_are_a_file_of_safetensors(tmp_path: Path, kind: str) -> None:
+    arrays = {
+        "many": np.arange(24).reshape(2, 3, 4).astype(kind).T,
+        "none": np.zeros((0, 3), kind),
+        "one": np.asarray(1, kind),
+    }
+    path = tmp_path / "arrays.safetensors"
+    digest = write_arrays(path, arrays)
+    assert hashlib.sha256(path.read_bytes()).hexdigest() == digest
+    found = load_file(path)
+    assert found.keys() == arrays.keys()
+    for name, array in arrays.items():
+        assert (found[name].dtype, found[name].shape) == (array.dtype, array.shape)
+        np.testing.assert_array_equal(found[name], array)
 
 
 def test_a_full_disk_is_known_by_number_and_by_words() -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import copy
+import hashlib
+import json
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, TypeVar
@@ -10,9 +12,22 @@ from typing import Any, TypeVar
 import jax
 import numpy as np
 from safetensors import SafetensorError
-from safetensors.numpy import load_file, save_file
+from safetensors.numpy import load_file
 
 from seads.errors import SeadsError
+
+DTYPES = {
+    "bool": "BOOL",
+    "uint8": "U8",
+    "int16": "I16",
+    "int32": "I32",
+    "uint32": "U32",
+    "int64": "I64",
+    "uint64": "U64",
+    "float32": "F32",
+    "float64": "F64",
+}
+"""What safetensors calls the kinds of numbers that are stored."""
 
 Tree = TypeVar("Tree")
 Kind = TypeVar("Kind")
@@ -76,10 +91,27 @@ def _restored(name: str, like: Any, value: np.ndarray) -> Any:
     return np.array(value) if isinstance(like, np.ndarray) else type(like)(value)
 
 
-def write_arrays(path: Path, arrays: dict[str, np.ndarray]) -> None:
-    """Write named arrays as one safetensors file."""
+def write_arrays(path: Path, arrays: dict[str, np.ndarray]) -> str:
+    """Write named arrays as one safetensors file; returns the SHA-256 that it must have.
+
+    They go to the file one after the other: a run's episodes are too large to be copied first.
+    """
     # np.ascontiguousarray would make a vector of a scalar
-    save_file({name: np.asarray(value, order="C") for name, value in arrays.items()}, path)
+    ordered = {name: np.asarray(value, order="C") for name, value in arrays.items()}
+    header, end = {}, 0
+    for name, value in ordered.items():
+        offsets = [end, end := end + value.nbytes]
+        kind = DTYPES[value.dtype.name]
+        header[name] = {"dtype": kind, "shape": value.shape, "data_offsets": offsets}
+    text = json.dumps(header, separators=(",", ":")).encode()
+    text += b" " * (-len(text) % 8)
+    digest = hashlib.sha256()
+    with path.open("wb") as file:
+        octets = [value.reshape(-1).view(np.uint8).data for value in ordered.values()]
+        for part in (len(text).to_bytes(8, "little"), text, *octets):
+            file.write(part)
+            digest.update(part)
+    return digest.hexdigest()
 
 
 def read_arrays(path: Path) -> dict[str, np.ndarray]:
