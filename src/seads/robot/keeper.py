@@ -46,6 +46,16 @@ def stop_address(port: str) -> str:
     return f"\0seads-robot-{name}"
 
 
+def is_held(port: str) -> bool:
+    """Whether a keeper has this port; the line itself is left alone, for opening resets an arm."""
+    with socket.socket(socket.AF_UNIX) as asking:
+        try:
+            asking.bind(stop_address(port))
+        except OSError:
+            return True
+    return False
+
+
 class Mailbox:
     """Lines of JSON over a socket, read without waiting; empty lines are signs of life."""
 
