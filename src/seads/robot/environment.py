@@ -15,7 +15,7 @@ import numpy as np
 from jaxtyping import Float, Float32, Int
 
 from seads.envs.cursor import PUSH_THRESHOLD
-from seads.envs.manipulator import Manipulator, Mesh, MeshPose, Point, Rows, Stage
+from seads.envs.manipulator import Manipulator, Mesh, MeshPose, Point, Rows, Stage, View
 from seads.errors import SeadsError, check_choice
 from seads.games.game import Game
 from seads.robot import kinematics
@@ -47,7 +47,6 @@ class RobotArm(Manipulator):
     continuing = True
     steps_per_second, frames_per_step = 2.0, 6
     clip_frames_per_second = 3
-    board_share = 0.6
     camera, look_at = (0.42, 0.16, 0.36), (0.0, -0.07, 0.05)
     height: ClassVar[float]
     """z from which the pen comes down."""
@@ -127,11 +126,15 @@ class RobotArm(Manipulator):
         before = after if before is None else before
         way = list(before + shares * (after - before))
         if touching:
-            place = self.pens.calibration.places(kinematics.forward(after[None]))
-            glass = kinematics.inverse(self.pens.calibration.points(place * [1.0, 1.0, 0.0]))[0]
+            glass = self._drawing.on_glass(after)
             down = list(after + np.linspace(0.0, 1.0, 4)[1:, None] * (glass - after))
             way += [*down, *down[-2::-1], after]
         return way
+
+    def view(self, width: int, height: int) -> View:
+        from seads.robot.view import ArmView
+
+        return ArmView(self.game, self._drawing, self.camera, self.look_at, width, height)
 
     @cached_property
     def _drawing(self) -> Drawing:
