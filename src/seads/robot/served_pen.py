@@ -134,7 +134,8 @@ class ServedPen:
             self.arm.recover()
             with self.board.not_playing():
                 self._wait_for_screen()
-                touch_corner(self.arm, self.board, self.calibration)
+                off = touch_corner(self.arm, self.board, self.calibration)
+            LOG.warning("configured, and a corner was felt %.1f mm from where it should be", off)
         else:  # it may have stopped with the pen on the glass
             self._pen.retract()
 
