@@ -35,8 +35,10 @@ def record(session: PlaySession, depth: int) -> list[np.ndarray]:
             frames = [renderer.frame()] * hold
             session.solve()
             while session.busy:
+                steps = session.env_steps
                 session.tick()
-                frames.append(renderer.frame())
+                if session.env_steps > steps:  # and not a decision alone
+                    frames += renderer.step_frames()
             if session.status is Status.SOLVED and session.skills_run == depth:
                 return frames + [frames[-1]] * hold
     finally:

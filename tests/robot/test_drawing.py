@@ -9,6 +9,7 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from seads.envs import EmbeddedEnv, make_env
+from seads.envs.render import Renderer
 from seads.robot import kinematics
 from seads.robot.drawing import GLASS, PARTS, Drawing, capsule
 from seads.robot.simulated import erring_calibration
@@ -82,7 +83,7 @@ def test_a_lit_field_is_where_it_belongs_in_the_picture(field: int) -> None:
         seen = Rotation.align_vectors([[0, 0, 1], [0, -1, 0]], [ahead, _up(ahead)])[0].apply(
             place - arm.camera
         )
-        focus = size[1] / 2 / np.tan(np.radians(18.0))
+        focus = size[1] / 2 / np.tan(np.radians(21.5))
         column, row = (seen[:2] / seen[2] * focus + np.array(size) / 2).astype(int)
         boards = np.zeros((2, env.game.num_fields), np.uint8)
         boards[1, field] = 1
@@ -110,3 +111,19 @@ def test_a_pen_that_has_touched_is_drawn_on_the_glass() -> None:
         lowered = Drawing(erring_calibration(Tablet.lying())).on_glass(pose)
         assert np.array_equal(view.frame(env.boards[0], lowered, False), below)
         assert arm.mesh_poses(lowered)["pen"].position[2] < arm.mesh_poses(pose)["pen"].position[2]
+
+
+def test_a_film_shows_the_way_and_the_board_changes_with_the_touch() -> None:
+    with closing(made()) as env, closing(Renderer(env, 160, 120)) as renderer:
+        arm, view = env.manipulator, env.manipulator.view(160, 120)
+        renderer.frame()
+        old, start = env.boards[0].copy(), arm.pose(0)
+        env.step(np.array([[0.7, 0.3]]))
+        shown = renderer.step_frames()
+        way = arm.way(start, arm.pose(0), 6, touching=True)
+        heights = [arm.mesh_poses(pose)["pen"].position[2] for pose in way]
+        touch = int(np.argmin(heights))
+        assert len(shown) == len(way) == touch + 4 == 12
+        for number, (frame, pose) in enumerate(zip(shown, way, strict=True)):
+            board = env.boards[0] if number >= touch else old
+            assert np.array_equal(frame, view.frame(board, pose, False)), number

@@ -49,7 +49,8 @@ class RobotArm(Manipulator):
     observation_size = 2
     continuing = True
     steps_per_second, frames_per_step = 2.0, 6
-    clip_frames_per_second = 3
+    pictures_per_step, poses_after_touch = 6, 3
+    clip_frames_per_second = 12
     camera, look_at = (0.42, 0.16, 0.36), (0.0, -0.07, 0.05)
     height: ClassVar[float]
     """z from which the pen comes down."""

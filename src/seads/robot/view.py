@@ -14,7 +14,7 @@ from seads.robot.drawing import GLASS, PARTS, Drawing
 Pixels = Float[np.ndarray, "points 2"]
 
 _FINER = 2  # pictures are drawn this much larger and then averaged: smooth edges
-_SIGHT = 36.0  # degrees from the top of a picture to its bottom
+_SIGHT = 43.0  # degrees from the top of a picture to its bottom
 _TABLE: Colour = (244, 245, 248)
 _FRAME = 0.012  # metres of the tablet around its screen
 _LIGHT = np.array([0.25, 0.35])  # metres that a shadow falls aside for one of height
