@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from contextlib import closing
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -182,7 +183,7 @@ def _calibrate(options: Calibrate) -> dict[str, Any]:
 
     floor = Envelope.above(options.floor)
     if options.by == "hand":
-        with GuardedArm(options.port, _widest()) as arm:
+        with _nothing_written(), GuardedArm(options.port, _widest()) as arm:
             found = calibrate_by_hand(arm, lambda words: input(f"{words}, then press Enter: "))
     else:
         x, y = np.array(NINE).T
@@ -192,12 +193,23 @@ def _calibrate(options: Calibrate) -> dict[str, Any]:
             print(f"open on the touch screen: {screen.address}", flush=True)
             if not screen.wait_for_page(OPENED_WITHIN):
                 raise SeadsError(f"no screen has opened {screen.address}; open it and start again")
-            with screen.not_playing(), GuardedArm(options.port, floor) as arm:
+            with _nothing_written(), screen.not_playing(), GuardedArm(options.port, floor) as arm:
                 found = calibrate_by_touches(arm, screen, above, options.wait)
     found.save(options.out)
     print(f"{options.out}: {len(found.touches)} touches, {_millimetres(found.residuals)}")
     tell_next("robot", "check", "--calibration", options.out)
     return {"file": str(options.out), **found.as_json()}
+
+
+@contextmanager
+def _nothing_written() -> Iterator[None]:
+    """A fault while the tablet is looked for says what became of that."""
+    from seads.robot.faults import RobotFault
+
+    try:
+        yield
+    except RobotFault as fault:
+        raise type(fault)(f"{fault}; no calibration was written, start it again") from fault
 
 
 def _twin(options: Twin) -> dict[str, Any]:
