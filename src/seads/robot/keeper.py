@@ -8,6 +8,7 @@ the line: it sends lines of JSON, and an empty line as a sign of life while it w
 from __future__ import annotations
 
 import contextlib
+import errno
 import hashlib
 import os
 import select
@@ -51,8 +52,8 @@ def is_held(port: str) -> bool:
     with socket.socket(socket.AF_UNIX) as asking:
         try:
             asking.bind(stop_address(port))
-        except OSError:
-            return True
+        except OSError as error:
+            return error.errno == errno.EADDRINUSE
     return False
 
 
