@@ -14,6 +14,7 @@ import socket
 import sys
 import time
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -151,10 +152,17 @@ def _durations(dialect: Dialect, speed: Speed, count: int, pace: float) -> dict[
 def _training(name: str, epochs: int, pace: float) -> dict[str, Any]:
     """Seconds of training epochs at the twin beside those in which its joints really moved.
 
-    Learning starts with the first epoch here; it overlaps with the arm.
+    What the learner needs before it begins, and its compiled code, come from a reckoned arm, so
+    that every epoch measured here learns as those of a run do: while the arm moves.
     """
     from seads.training import configure
     from seads.training.loop import Trainer
+
+    with closing(Trainer(configure(name))) as reckoned:
+        ready = reckoned.begin()
+        learning: dict[str, float] = {}
+        while not learning:
+            ready, learning = reckoned.epoch(ready)
 
     moved: list[float] = []
 
@@ -169,11 +177,9 @@ def _training(name: str, epochs: int, pace: float) -> dict[str, Any]:
         file = Path(folder) / "calibration.json"
         _calibration().save(file)
         where = dict(port=twin.port, calibration=str(file), board_port=page, pace=pace)
-        few = dict(recent_episodes=4)
-        with closing(Trainer(configure(name, env_options=where, settings=few))) as trainer:
-            progress = trainer.begin()
-            for _ in range(2):  # compiles
-                progress, _ = trainer.epoch(progress)
+        with closing(Trainer(configure(name, env_options=where))) as trainer:
+            here = trainer.begin()
+            progress = replace(ready, pending=here.pending, standing=here.standing)
             moved.clear()
             begin, steps = time.perf_counter(), progress.env_steps
             for _ in range(epochs):

@@ -1,7 +1,8 @@
 """Pictures and short clips of the packaged agents at work, small enough to be committed.
 
-`python tools/gallery.py DIR` (or `make gallery`) writes NAME.webp, which moves, for every agent
-that comes with the package.
+`python tools/gallery.py DIR` (or `make gallery`) writes ENV.webp, which moves, for every agent
+that comes with the package; `python tools/gallery.py DIR RUN... --still` for these runs, and
+ENV.png beside it, which does not.
 """
 
 from __future__ import annotations
@@ -34,8 +35,10 @@ def record(session: PlaySession, depth: int) -> list[np.ndarray]:
             frames = [renderer.frame()] * hold
             session.solve()
             while session.busy:
+                steps = session.env_steps
                 session.tick()
-                frames.append(renderer.frame())
+                if session.env_steps > steps:  # and not a decision alone
+                    frames += renderer.step_frames()
             if session.status is Status.SOLVED and session.skills_run == depth:
                 return frames + [frames[-1]] * hold
     finally:
@@ -60,30 +63,41 @@ def write_clip(frames: Sequence[np.ndarray], path: Path, frames_per_second: int)
     )
 
 
-def write_gallery(directory: Path, depth: int = 3) -> list[Path]:
-    """A clip for each packaged agent."""
+def write_gallery(
+    directory: Path, runs: Sequence[str], depth: int = 3, still: bool = False
+) -> list[Path]:
+    """A clip of each run or packaged agent; and the picture in its middle, if wanted."""
+    from PIL import Image
+
     written = []
-    for name in packaged():
+    for name in runs:
         session = PlaySession(load(name))
         try:
-            path = directory / f"{name}.webp"
-            rate = session.env.manipulator.clip_frames_per_second
-            write_clip(record(session, depth), path, rate)
+            frames = record(session, depth)
+            files = [directory / f"{session.agent.env}.webp"]
+            write_clip(frames, files[0], session.env.manipulator.clip_frames_per_second)
+            if still:
+                files.append(files[0].with_suffix(".png"))
+                Image.fromarray(frames[len(frames) // 2]).save(files[1])
         finally:
             session.close()
-        written.append(path)
-        print(f"{path}: {path.stat().st_size // 1024} kB", flush=True)
+        for path in files:
+            print(f"{path}: {path.stat().st_size // 1024} kB", flush=True)
+        written += files
     return written
 
 
 def main() -> None:
-    """`python tools/gallery.py DIR`."""
+    """`python tools/gallery.py DIR [RUN...]`."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("directory", type=Path)
+    parser.add_argument("runs", nargs="*", help="run directories; the packaged agents by default")
+    parser.add_argument("--still", action="store_true", help="a picture beside each clip")
     parser.add_argument("--depth", type=int, default=3, help="moves that the boards need")
     options = parser.parse_args()
     try:
-        written = write_gallery(options.directory, options.depth)
+        runs = options.runs or packaged()
+        written = write_gallery(options.directory, runs, options.depth, options.still)
     except SeadsError as error:  # what a user can mend needs no traceback
         raise SystemExit(f"gallery: {error}") from None
     if not written:

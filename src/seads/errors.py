@@ -22,7 +22,7 @@ class Interrupted(KeyboardInterrupt):
 
 
 class Refused(SeadsError):
-    """What was measured says no; `result` is all of it, for `--json`."""
+    """What was measured says no, or is not all; `result` is all there is of it, for `--json`."""
 
     def __init__(self, sentence: str, result: dict[str, Any]) -> None:
         super().__init__(sentence)

@@ -52,6 +52,24 @@ def test_boards_are_solved_at_the_arm(tmp_path: Path, capsys: pytest.CaptureFixt
         assert twin.pen.touches >= 6
 
 
+def test_a_fault_leaves_the_boards_that_were_solved_before(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """On an arm they may have taken hours."""
+    run = tmp_path / "run"
+    exact_agent("lightsout-robot").save(run / "agent")
+    asked = ["--what", "tasks", "--depths", "1", "--episodes-per-depth", "4", "--json"]
+    with words_for_a_twin(tmp_path, "power@24") as (words, _):
+        assert cli.main(["evaluate", str(run), *asked, *words]) == 2
+    told = capsys.readouterr()
+    tasks = json.loads(told.out)["tasks"]
+    done = tasks["interrupted"]["done"]
+    assert 1 <= done < tasks["interrupted"]["of"] == 4
+    assert tasks["success"] == 1.0
+    assert "the arm's power went off: it was stopped; switch it on, start again; " in told.err
+    assert f"{done} of 4 boards were done before that; they are shown, not kept" in told.err
+
+
 def test_an_agent_of_another_body_has_no_line(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -9,8 +9,11 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from seads.envs import EmbeddedEnv, make_env
+from seads.envs.render import Renderer
 from seads.robot import kinematics
-from seads.robot.drawing import GLASS, PARTS, capsule
+from seads.robot.drawing import GLASS, PARTS, Drawing, capsule
+from seads.robot.simulated import erring_calibration
+from seads.robot.tablet import Tablet
 
 
 def made() -> EmbeddedEnv:
@@ -65,3 +68,62 @@ def test_a_capsule_is_closed_and_round() -> None:
     off[:, 0] -= np.clip(vertices[:, 0], 0.0, 0.1)
     np.testing.assert_allclose(np.linalg.norm(off, axis=1), 0.01)
     assert faces.max() == len(vertices) - 1
+
+
+@pytest.mark.parametrize("field", [0, 4, 20, 24, 12])
+def test_a_lit_field_is_where_it_belongs_in_the_picture(field: int) -> None:
+    """Seen by the page's camera, with the arm away from it."""
+    with closing(made()) as env:
+        arm, size = env.manipulator, (320, 240)
+        env.step(np.array([[0.98, 0.98] if field % 5 < 3 else [0.02, 0.98]]))
+        x, y = env.game.point_of(field)
+        width, depth = arm.stage.size
+        place = np.array([(x - 0.5) * width, (0.5 - y) * depth, GLASS])
+        ahead = np.subtract(arm.look_at, arm.camera)
+        seen = Rotation.align_vectors([[0, 0, 1], [0, -1, 0]], [ahead, _up(ahead)])[0].apply(
+            place - arm.camera
+        )
+        focus = size[1] / 2 / np.tan(np.radians(21.5))
+        column, row = (seen[:2] / seen[2] * focus + np.array(size) / 2).astype(int)
+        boards = np.zeros((2, env.game.num_fields), np.uint8)
+        boards[1, field] = 1
+        view = arm.view(*size)
+        dark, lit = (view.frame(board, arm.pose(0), False) for board in boards)
+        changed = np.argwhere((dark != lit).any(2))
+        assert lit[row, column, 0] > lit[row, column, 1] + 100  # red
+        assert np.ptp(dark[row, column].astype(int)) < 20
+        np.testing.assert_allclose(changed.mean(0), [row, column], atol=6)
+
+
+def _up(ahead: np.ndarray) -> np.ndarray:
+    """The upward direction that is square to where one looks."""
+    return np.cross(np.cross(ahead, [0.0, 0.0, 1.0]), ahead)
+
+
+def test_a_pen_that_has_touched_is_drawn_on_the_glass() -> None:
+    with closing(made()) as env:
+        arm = env.manipulator
+        env.step(np.array([[0.7, 0.3]]))
+        pose = arm.pose(0)
+        view = arm.view(160, 120)
+        above, below = (view.frame(env.boards[0], pose, touching) for touching in (False, True))
+        assert (above != below).any()
+        lowered = Drawing(erring_calibration(Tablet.lying())).on_glass(pose)
+        assert np.array_equal(view.frame(env.boards[0], lowered, False), below)
+        assert arm.mesh_poses(lowered)["pen"].position[2] < arm.mesh_poses(pose)["pen"].position[2]
+
+
+def test_a_film_shows_the_way_and_the_board_changes_with_the_touch() -> None:
+    with closing(made()) as env, closing(Renderer(env, 160, 120)) as renderer:
+        arm, view = env.manipulator, env.manipulator.view(160, 120)
+        renderer.frame()
+        old, start = env.boards[0].copy(), arm.pose(0)
+        env.step(np.array([[0.7, 0.3]]))
+        shown = renderer.step_frames()
+        way = arm.way(start, arm.pose(0), 6, touching=True)
+        heights = [arm.mesh_poses(pose)["pen"].position[2] for pose in way]
+        touch = int(np.argmin(heights))
+        assert len(shown) == len(way) == touch + 4 == 12
+        for number, (frame, pose) in enumerate(zip(shown, way, strict=True)):
+            board = env.boards[0] if number >= touch else old
+            assert np.array_equal(frame, view.frame(board, pose, False)), number

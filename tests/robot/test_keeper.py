@@ -23,7 +23,7 @@ from seads.errors import SeadsError
 from seads.robot import faults
 from seads.robot.guard import Envelope
 from seads.robot.guarded_arm import GuardedArm, ask_for_stop
-from seads.robot.keeper import Mailbox
+from seads.robot.keeper import Mailbox, is_held
 from seads.robot.keeper import main as keep
 from seads.robot.kinematics import Speed
 from seads.robot.protocol import Dialect
@@ -153,6 +153,16 @@ def test_anybody_may_ask_for_a_stop(capsys: pytest.CaptureFixture[str]) -> None:
         assert "stopped; the pen is at [2" in capsys.readouterr().out
         with pytest.raises(faults.Stopped):
             arm.send_action(LEFT)
+
+
+def test_whether_a_line_is_held_can_be_asked_without_touching_it() -> None:
+    with bench() as where:
+        assert not is_held(where.port)
+        with guarded(where):
+            stops, boots = len(where.told("stop")), len(where.told("boot"))
+            assert is_held(where.port)
+            assert (len(where.told("stop")), len(where.told("boot"))) == (stops, boots)
+        assert not is_held(where.port)
 
 
 def test_without_a_program_a_stop_opens_the_line_itself() -> None:

@@ -73,6 +73,24 @@ def test_from_a_twin_to_a_checked_calibration(
     assert {"boot", "line", "down", "up", "stood"} <= kinds
 
 
+def test_a_fault_while_calibrating_says_to_start_again(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page, file = free_port(), tmp_path / "tablet.json"
+    more = ("--pace", "inf", "--page", f"http://127.0.0.1:{page}/", "--faults", "reboot@20")
+    twin = start_twin(tmp_path, "seads.robot.twin", *more)
+    try:
+        words = ["--by", "touches", "--board-port", str(page), "--out", str(file), "--wait", "0"]
+        assert main(["robot", "calibrate", "--port", str(tmp_path / "arm"), *words]) == 2
+        told = capsys.readouterr().err
+        assert "started anew" in told
+        assert told.endswith("; no calibration was written, start it again\n")
+        assert not file.exists()
+    finally:
+        twin.send_signal(signal.SIGTERM)
+        twin.communicate(timeout=30)
+
+
 def test_the_twins_pen_touches_the_page_in_a_real_browser(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], chromium: str
 ) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -12,6 +13,7 @@ import numpy as np
 import pytest
 from tests.robot.test_environment import free_port
 
+from seads import cli
 from seads.agent.buffer import Episodes
 from seads.robot.board.page_client import PageScreen
 from seads.robot.faults import LineLost
@@ -30,6 +32,7 @@ from seads.training.runner import go_on, start
 
 Make = Callable[..., TrainConfig]
 SMALL: dict[str, Any] = dict(env="lightsout-robot-absolute", env_steps=80, coverage_every=0)
+PEN = "lightsout-robot"
 
 
 def symbols_meet(episodes: Episodes) -> bool:
@@ -77,6 +80,26 @@ def test_stopping_and_resuming_is_as_if_nothing_had_happened(
     assert all(0 <= k < 25 and 0 <= x <= 1 and 0 <= y <= 1 for k, x, y in pushes["first"])
     files = write_report([str(tmp_path / "run")], tmp_path / "report.html", tmp_path / "figures")[1]
     assert any(file.name.startswith("pushes-") for file in files)
+
+
+@pytest.mark.parametrize(("env", "least", "most"), [(SMALL["env"], 1.8, 2.2), (PEN, 0.3, 2.0)])
+def test_a_runs_hours_on_the_arm(
+    env: str, least: float, most: float, tiny_run: Make, tmp_path: Path, capsys: Any
+) -> None:
+    start(tiny_run(**SMALL | {"env": env}), tmp_path / "run")
+    assert cli.main(["robot", "hours", str(tmp_path / "run"), "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["env_steps"] >= 80
+    assert least < 3600 * told["hours"]["1.3"] / told["env_steps"] < most
+    assert told["hours"]["10.0"] < 0.5 * told["hours"]["1.3"]
+    assert cli.main(["robot", "hours", str(tmp_path / "run"), "--at", "9999"]) == 2
+    assert "--at 9999; allowed: 1 to" in capsys.readouterr().err
+
+
+def test_another_bodys_run_has_no_hours(tiny_run: Make, tmp_path: Path, capsys: Any) -> None:
+    tiny_run().write(tmp_path / "config.json")
+    assert cli.main(["robot", "hours", str(tmp_path)]) == 2
+    assert "allowed: an arm with a pen" in capsys.readouterr().err
 
 
 def test_the_first_and_the_last_pushes_are_kept() -> None:

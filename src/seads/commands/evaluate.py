@@ -14,7 +14,7 @@ import tyro
 
 from seads.commands.progress import working
 from seads.commands.real_arm import env_options
-from seads.errors import Interrupted, SeadsError
+from seads.errors import Interrupted, Refused, SeadsError
 from seads.terminal import tell, tell_next
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ def run(options: Options) -> dict[str, Any]:
         open_agent,
         solving_of,
     )
-    from seads.evaluation.partly import PartlyMeasured
+    from seads.evaluation.partly import FailedMeasuring, PartlyMeasured
     from seads.evaluation.results import agent_at, checkpoint_agents, result_name
 
     if options.checkpoints and not checkpoint_agents(Path(options.run)):
@@ -131,6 +131,10 @@ def run(options: Options) -> dict[str, Any]:
             print(stopped.result)
             tell(f"interrupted while measuring {part}: {stopped}; they are shown, not kept")
             raise Interrupted({**facts, **measured, part: stopped.to_json()}) from None
+        except FailedMeasuring as failed:
+            print(failed.result)
+            result = {**facts, **measured, part: failed.to_json()}
+            raise Refused(f"{failed}; they are shown, not kept", result) from failed
         except KeyboardInterrupt:
             if not measured:
                 raise

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import tyro
 
 from seads.errors import SeadsError
 from seads.robot.twin.program import TwinSettings
@@ -97,7 +101,19 @@ class Stop:
     """Print a JSON object."""
 
 
-Options = Check | Calibrate | Board | Twin | Stop
+@dataclass(frozen=True)
+class Hours:
+    """How long the arm itself needs for the steps of a run, by its planner, beside the paper."""
+
+    run: Annotated[tyro.conf.Positional[Path], tyro.conf.arg(metavar="RUN")]
+    """Run directory; its newest checkpoint keeps the steps."""
+    at: int | None = None
+    """Only of this many env steps from the beginning, such as those until all was learned."""
+    json: bool = False
+    """Print a JSON object."""
+
+
+Options = Check | Calibrate | Board | Twin | Stop | Hours
 
 
 def run(options: Options) -> dict[str, Any]:
@@ -116,6 +132,8 @@ def run(options: Options) -> dict[str, Any]:
             return _twin(options)
         case Stop():
             return _stop(options)
+        case Hours():
+            return _hours(options)
 
 
 def _check(options: Check) -> dict[str, Any]:
@@ -165,7 +183,7 @@ def _calibrate(options: Calibrate) -> dict[str, Any]:
 
     floor = Envelope.above(options.floor)
     if options.by == "hand":
-        with GuardedArm(options.port, _widest()) as arm:
+        with _nothing_written(), GuardedArm(options.port, _widest()) as arm:
             found = calibrate_by_hand(arm, lambda words: input(f"{words}, then press Enter: "))
     else:
         x, y = np.array(NINE).T
@@ -175,12 +193,23 @@ def _calibrate(options: Calibrate) -> dict[str, Any]:
             print(f"open on the touch screen: {screen.address}", flush=True)
             if not screen.wait_for_page(OPENED_WITHIN):
                 raise SeadsError(f"no screen has opened {screen.address}; open it and start again")
-            with screen.not_playing(), GuardedArm(options.port, floor) as arm:
+            with _nothing_written(), screen.not_playing(), GuardedArm(options.port, floor) as arm:
                 found = calibrate_by_touches(arm, screen, above, options.wait)
     found.save(options.out)
     print(f"{options.out}: {len(found.touches)} touches, {_millimetres(found.residuals)}")
     tell_next("robot", "check", "--calibration", options.out)
     return {"file": str(options.out), **found.as_json()}
+
+
+@contextmanager
+def _nothing_written() -> Iterator[None]:
+    """A fault while the tablet is looked for says what became of that."""
+    from seads.robot.faults import RobotFault
+
+    try:
+        yield
+    except RobotFault as fault:
+        raise type(fault)(f"{fault}; no calibration was written, start it again") from fault
 
 
 def _twin(options: Twin) -> dict[str, Any]:
@@ -198,6 +227,32 @@ def _stop(options: Stop) -> dict[str, Any]:
     where = None if stands is None else stands.round(2).tolist()
     print("stopped" if where is None else f"stopped; the pen is at {where} mm")
     return {"port": options.port, "stopped": True, "position_mm": where}
+
+
+def _hours(options: Hours) -> dict[str, Any]:
+    from seads.envs import EmbeddedEnv, make_env
+    from seads.envs.registry import lasting_options
+    from seads.robot.environment import RobotArm
+    from seads.robot.hours import hours_on_the_arm, kept_steps
+    from seads.training.kept import kept_episodes
+    from seads.training.runner import check_run
+
+    config = check_run(options.run)
+    env = make_env(config.env, 1, **lasting_options(config.env, config.env_options))
+    with closing(env):
+        arm = env.manipulator if isinstance(env, EmbeddedEnv) else None
+        if not isinstance(arm, RobotArm):
+            raise SeadsError(
+                f"{options.run} was trained on {config.env}; allowed: an arm with a pen"
+            )
+        episodes, made = kept_episodes(options.run)
+        until = made if options.at is None else options.at
+        if not 1 <= until <= made:
+            raise SeadsError(f"--at {until}; allowed: 1 to {made}, which the run has made")
+        seen, acted = kept_steps(episodes.observations, episodes.actions, episodes.lengths)
+        found = hours_on_the_arm(arm, arm.observed(seen), env.spec.scaled(acted), made, until)
+    print(found)
+    return {"run": str(options.run), "env": config.env, **found.to_json()}
 
 
 def _widest() -> Envelope:

@@ -94,8 +94,12 @@ class Manipulator(ABC):
     """Environment steps a second at normal speed: real time where there is physics."""
     frames_per_step: int = 3
     """Pictures that a page shows of a step."""
+    pictures_per_step: int = 1
+    """Pictures that a film has of a step; more where a step is a long way."""
+    poses_after_touch: int = 0
+    """How many poses of the `way` of a step that touched come after the touch."""
     clip_frames_per_second: int = 5
-    """Environment steps a second in a short clip."""
+    """Pictures a second in a short clip."""
     camera: Place = (0.0, -0.34, 0.5)
     """Where one looks from on a page: from the front, row 0 of the board at the top."""
     look_at: Place = (0.0, 0.0, 0.02)

@@ -26,6 +26,7 @@ class Drawing:
     """Where a calibrated arm and its parts are in the scene: the screen's middle is the origin."""
 
     def __init__(self, calibration: Calibration) -> None:
+        self._calibration = calibration
         corners = np.array([[0.5, 0.5, 0.0], [1.0, 0.5, 0.0], [0.5, 0.0, 0.0]])
         self._middle, right, top = calibration.points(corners)
         across, up = right - self._middle, calibration.axes[2]
@@ -38,6 +39,11 @@ class Drawing:
         """The skeleton in the scene."""
         seen = (kinematics.skeleton(angles) - self._middle) @ self._axes.T / 1e3
         return seen + np.array([0.0, 0.0, GLASS])
+
+    def on_glass(self, angles: Float[np.ndarray, "3"]) -> Float[np.ndarray, "3"]:
+        """The angles with the pen straight below, on the glass."""
+        place = self._calibration.places(kinematics.forward(angles[None]))
+        return kinematics.inverse(self._calibration.points(place * [1.0, 1.0, 0.0]))[0]
 
     def meshes(self) -> list[Mesh]:
         """A capsule along its own x axis for each part."""

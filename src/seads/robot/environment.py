@@ -7,22 +7,25 @@ Same actions, same boards; `tests/robot/test_environment.py` holds the two to ea
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-from jaxtyping import Float, Float32, Int
+from jaxtyping import Bool, Float, Float32, Int
 
 from seads.envs.cursor import PUSH_THRESHOLD
-from seads.envs.manipulator import Manipulator, Mesh, MeshPose, Point, Rows, Stage
+from seads.envs.manipulator import Manipulator, Mesh, MeshPose, Point, Rows, Stage, View
 from seads.errors import SeadsError, check_choice
 from seads.games.game import Game
 from seads.robot import kinematics
 from seads.robot.calibration import Calibration
 from seads.robot.drawing import GLASS, Drawing
+from seads.robot.kinematics import Speed
 from seads.robot.pens import Boards, Moves, Pens, Places
-from seads.robot.pushing import HOVER, PUSH_HEIGHT
+from seads.robot.pushing import HOVER, PUSH_HEIGHT, push_ways
+from seads.robot.pushing import seconds as pushing_seconds
 from seads.robot.simulated import SimulatedPens
 
 
@@ -46,11 +49,13 @@ class RobotArm(Manipulator):
     observation_size = 2
     continuing = True
     steps_per_second, frames_per_step = 2.0, 6
-    clip_frames_per_second = 3
-    board_share = 0.6
+    pictures_per_step, poses_after_touch = 6, 3
+    clip_frames_per_second = 12
     camera, look_at = (0.42, 0.16, 0.36), (0.0, -0.07, 0.05)
     height: ClassVar[float]
     """z from which the pen comes down."""
+    paper: ClassVar[tuple[int, float]]
+    """Environment steps of the paper's training on a real arm, and its hours (S.12)."""
 
     def __init__(
         self,
@@ -91,9 +96,35 @@ class RobotArm(Manipulator):
     ) -> None:
         self.pens.reset(rows, uniforms)
 
+    @abstractmethod
+    def aim(
+        self, here: Places, actions: Float[np.ndarray, "picked act"]
+    ) -> tuple[Places, Bool[np.ndarray, "picked"]]:
+        """Where actions send pens that are here, and which of them push there."""
+
+    def step(
+        self, rows: Rows, actions: Float[np.ndarray, "picked act"]
+    ) -> Float[np.ndarray, "picked 2"]:
+        return self.pens.act(rows, *self.aim(self.pens.places(rows), actions))
+
+    def seconds(
+        self, here: Places, actions: Float[np.ndarray, "picked act"], speed: Speed
+    ) -> Float[np.ndarray, "picked"]:
+        """How long the arm moves for each action, by its planner."""
+        places, pushing = self.aim(here, actions)
+        before = push_ways(self.pens.calibration, here, self.height)[:, 0]
+        ways = push_ways(self.pens.calibration, places, self.height)
+        there = kinematics.duration(before, ways[:, 0], speed)
+        return there + np.where(pushing, pushing_seconds(ways, speed), 0.0)
+
     def observe(self, rows: Rows) -> Float32[np.ndarray, "picked obs"]:
         places = self.pens.places(rows).astype(np.float32)
         return 2 * places - 1 if self._scaled else places
+
+    def observed(self, observations: Float[np.ndarray, "picked obs"]) -> Places:
+        """Where pens were that saw this."""
+        seen = observations[:, : self.observation_size].astype(np.float64)
+        return np.clip((seen + 1) / 2 if self._scaled else seen, 0.0, 1.0)
 
     def play(self, rows: Rows, boards: Boards, touch: Places) -> tuple[Moves, Boards]:
         return self.pens.play(rows, boards, touch)
@@ -127,11 +158,15 @@ class RobotArm(Manipulator):
         before = after if before is None else before
         way = list(before + shares * (after - before))
         if touching:
-            place = self.pens.calibration.places(kinematics.forward(after[None]))
-            glass = kinematics.inverse(self.pens.calibration.points(place * [1.0, 1.0, 0.0]))[0]
+            glass = self._drawing.on_glass(after)
             down = list(after + np.linspace(0.0, 1.0, 4)[1:, None] * (glass - after))
             way += [*down, *down[-2::-1], after]
         return way
+
+    def view(self, width: int, height: int) -> View:
+        from seads.robot.view import ArmView
+
+        return ArmView(self.game, self._drawing, self.camera, self.look_at, width, height)
 
     @cached_property
     def _drawing(self) -> Drawing:
@@ -160,13 +195,14 @@ class AbsolutePushes(RobotArm):
     action_high = (1.0, 1.0)
     step_limit = 3
     height = PUSH_HEIGHT
+    paper = (5_000, 7.5)
 
-    def step(
-        self, rows: Rows, actions: Float[np.ndarray, "picked act"]
-    ) -> Float[np.ndarray, "picked 2"]:
+    def aim(
+        self, here: Places, actions: Float[np.ndarray, "picked act"]
+    ) -> tuple[Places, Bool[np.ndarray, "picked"]]:
         # networks act in float32, and the screen ends exactly where it ends
         places = np.clip(actions.astype(np.float64), 0.0, 1.0)
-        return self.pens.act(rows, places, np.ones(len(places), bool))
+        return places, np.ones(len(places), bool)
 
 
 class Displacements(RobotArm):
@@ -177,9 +213,9 @@ class Displacements(RobotArm):
     action_high = (0.2, 0.2, 1.0)
     step_limit = 10
     height = HOVER
+    paper = (165_000, 43.5)
 
-    def step(
-        self, rows: Rows, actions: Float[np.ndarray, "picked act"]
-    ) -> Float[np.ndarray, "picked 2"]:
-        places = np.clip(self.pens.places(rows) + actions[:, :2], 0.0, 1.0)
-        return self.pens.act(rows, places, actions[:, 2] > PUSH_THRESHOLD)
+    def aim(
+        self, here: Places, actions: Float[np.ndarray, "picked act"]
+    ) -> tuple[Places, Bool[np.ndarray, "picked"]]:
+        return np.clip(here + actions[:, :2], 0.0, 1.0), actions[:, 2] > PUSH_THRESHOLD

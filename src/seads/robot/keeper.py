@@ -8,6 +8,7 @@ the line: it sends lines of JSON, and an empty line as a sign of life while it w
 from __future__ import annotations
 
 import contextlib
+import errno
 import hashlib
 import os
 import select
@@ -44,6 +45,16 @@ def stop_address(port: str) -> str:
     """Where the keeper of a port listens; whoever connects stops the arm."""
     name = hashlib.sha256(os.path.realpath(port).encode()).hexdigest()[:24]
     return f"\0seads-robot-{name}"
+
+
+def is_held(port: str) -> bool:
+    """Whether a keeper has this port; the line itself is left alone, for opening resets an arm."""
+    with socket.socket(socket.AF_UNIX) as asking:
+        try:
+            asking.bind(stop_address(port))
+        except OSError as error:
+            return error.errno == errno.EADDRINUSE
+    return False
 
 
 class Mailbox:

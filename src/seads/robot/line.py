@@ -158,8 +158,13 @@ def _why_not_opened(port: str, error: Exception) -> str:
     if code == errno.EACCES:
         return f"{port}: not allowed; add yourself to the group that owns it (often dialout)"
     if code in (errno.EAGAIN, errno.EBUSY, errno.EWOULDBLOCK) or "lock" in str(error):
-        return f"{port}: another program has it open; `seads robot stop --port {port}` ends that"
+        return held_by_another(port)
     return f"{port}: cannot be opened as a serial line ({error})"
+
+
+def held_by_another(port: str) -> str:
+    """The sentence for a line that is in use."""
+    return f"{port}: another program has it open; `seads robot stop --port {port}` ends that"
 
 
 def stop_at_once(port: str) -> None:

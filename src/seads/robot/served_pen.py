@@ -17,9 +17,11 @@ from seads.games.game import Game
 from seads.robot import kinematics
 from seads.robot.board.server import BoardServer
 from seads.robot.calibration import Calibration
-from seads.robot.faults import Afterwards, NoScreen, RobotFault
+from seads.robot.faults import Afterwards, LineLost, NoScreen, RobotFault
 from seads.robot.guarded_arm import GuardedArm
+from seads.robot.keeper import is_held
 from seads.robot.kinematics import Angles, Speed
+from seads.robot.line import held_by_another
 from seads.robot.pens import Boards, Moves, Places, moves_between
 from seads.robot.touching import Pen, touch_corner
 
@@ -49,6 +51,8 @@ class ServedPen:
         self.calibration, self._game, self._height = calibration, game, height
         self.faults: list[RobotFault] = []
         """Those after which it went on by itself, oldest first."""
+        if is_held(port):  # said at once, not only after somebody has opened a page
+            raise LineLost(held_by_another(port))
         self.board = BoardServer(host=host, port=board_port, game=game)
         envelope = calibration.envelope(Speed(acceleration))
         self.arm = GuardedArm(port, envelope, pace=float(pace))
@@ -130,7 +134,8 @@ class ServedPen:
             self.arm.recover()
             with self.board.not_playing():
                 self._wait_for_screen()
-                touch_corner(self.arm, self.board, self.calibration)
+                off = touch_corner(self.arm, self.board, self.calibration)
+            LOG.warning("configured, and a corner was felt %.1f mm from where it should be", off)
         else:  # it may have stopped with the pen on the glass
             self._pen.retract()
 

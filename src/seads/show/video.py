@@ -67,14 +67,16 @@ class Film:
         self._shoot(PAUSE_FRAMES)
 
     def stepped(self) -> None:
-        """Take a picture."""
-        self._shoot(1)
+        """Take a picture, or several of a long way."""
+        self._add(self._renderer.step_frames(0))
 
     def _shoot(self, count: int) -> None:
-        frame = self._renderer.frame(0)
+        self._add([self._renderer.frame(0)] * count)
+
+    def _add(self, frames: list[Any]) -> None:
         with warnings.catch_warnings():
             # the first frame starts ffmpeg: JAX warns of the fork, but another program follows it
             warnings.filterwarnings("ignore", message="os.fork", category=RuntimeWarning)
-            for _ in range(count):
+            for frame in frames:
                 self._writer.append_data(frame)
-        self.frames += count
+        self.frames += len(frames)

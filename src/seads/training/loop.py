@@ -19,6 +19,7 @@ from seads.agent.settings import AgentSettings
 from seads.agent.skill_costs import skill_statistics
 from seads.agent.skill_model import LinearForwardModel
 from seads.envs import make_env
+from seads.envs.interface import BatchedEnv
 from seads.envs.registry import is_continuing, lasting_options
 from seads.evaluation.coverage import SkillRuns, run_all_skills
 from seads.solving.agent import Agent, Architecture

@@ -205,6 +205,7 @@ def test_the_button_fills_the_screen_and_is_no_field(
     tab.call("Input.dispatchTouchEvent", type="touchStart", touchPoints=spot)
     tab.call("Input.dispatchTouchEvent", type="touchEnd", touchPoints=[])
     wait(lambda: server.pages[0].full_screen, "the full screen")
+    wait(lambda: server.pages[0].awake, "the lock that keeps the screen on")
     assert tab.evaluate("full.hidden")
     assert [touch.kind for touch in server.take_touches()] == ["button"]
     assert server.counters == Counters(dropped=1)

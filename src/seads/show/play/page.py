@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from seads.errors import SeadsError
+from seads.errors import SeadsError, WorldFault
 from seads.planning import PLANNERS
 from seads.show.play.scene import PlayScene
 from seads.show.play.session import PlaySession, Status
@@ -42,7 +42,7 @@ class Page:
         self._planner = planner
         self._lock = threading.RLock()
         self._wake = threading.Event()
-        self._closed = self._paused = False
+        self._closed = self._paused = self._given_up = False
         self.speed = 1.0
         """Multiple of normal speed; zero is as fast as possible."""
         self._picked: int | None = None
@@ -147,6 +147,9 @@ class Page:
                 if not session.busy and session.status is Status.READY and not session.plan_left:
                     self._told.content = status_html(Status.WORKING, "planning …")
                     session.make_plan()
+            except WorldFault as fault:
+                self._give_up(fault)
+                return
             except SeadsError as error:
                 session.message = str(error)
             self._draw()
@@ -206,18 +209,44 @@ class Page:
 
     def _loop(self) -> None:
         while not self._closed:
-            if self._session is None:
-                self._open(self._agent.value)
-            with self._lock:
-                session = self._session
-                active = session is not None and session.busy and not self._paused
-                if active and session is not None:
-                    session.tick()
-            if not active or session is None:
-                self._wake.wait(timeout=0.5)
+            try:
+                self._turn()
+            except WorldFault as fault:
+                self._give_up(fault)
+
+    def _turn(self) -> None:
+        """One environment step, or a rest until something is to be done."""
+        if self._given_up:
+            if self._wake.wait(timeout=0.5):
                 self._wake.clear()
-                continue
+                self._given_up = False
+            return
+        if self._session is None:
+            self._open(self._agent.value)
+        with self._lock:
+            session = self._session
+            active = session is not None and session.busy and not self._paused
+            if active and session is not None:
+                session.tick()
+        if active and session is not None:
             self._show_step(session)
+        elif not self._given_up:
+            self._wake.wait(timeout=0.5)
+            self._wake.clear()
+
+    def _give_up(self, error: SeadsError) -> None:
+        """Tell why there is no game, or none any more, such as a lost arm; a click opens it anew.
+
+        Never by itself: at an arm a person must look first.
+        """
+        with self._lock:
+            if self._session is not None:
+                self._session.close()
+            self._session = self._scene = None
+            self._given_up = True
+            self._wake.clear()
+            then = "; then press Solve" if isinstance(error, WorldFault) else ""
+            self._told.content = status_html(Status.FAILED, f"{error}{then}")
 
     def _open(self, name: str) -> None:
         """Load an agent and build its scene; what goes wrong is told on the page."""
@@ -225,9 +254,7 @@ class Page:
         try:
             session = PlaySession(self._get_agent(name), self._seed, self._planner_choice.value)
         except SeadsError as error:
-            self._told.content = status_html(Status.FAILED, str(error))
-            self._wake.wait()
-            self._wake.clear()
+            self._give_up(error)
             return
         client = self._client
         with self._lock:
