@@ -9,17 +9,21 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import closing, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from tests.exact_agent import exact_agent
 from tests.show.sample_runs import write_run
 
 from seads import cli
 from seads.commands.plan import operators_text
+from seads.envs import make_env
 from seads.evaluation import measure
+from seads.show.video import Film
 from seads.solving import solve
 from seads.solving.operators import SkillOperator
 
@@ -109,6 +113,20 @@ def test_a_film_without_ffmpeg_is_not_begun(
     assert cli.main(["solve", str(tmp_path / "agent"), "--video", str(film)]) == 2
     assert "seads: there is no ffmpeg to write the video with" in capsys.readouterr().err
     assert not film.parent.exists()
+
+
+@pytest.mark.filterwarnings("ignore:os.fork:RuntimeWarning")
+def test_a_film_that_breaks_off_leaves_an_older_one(tmp_path: Path) -> None:
+    with closing(make_env(SMALL)) as env:
+        env.reset(np.zeros(1, np.uint64))
+        for before in (None, b"an older film"):
+            film = tmp_path / "film.mp4"
+            if before:
+                film.write_bytes(before)
+            with suppress(KeyboardInterrupt), Film(env, film) as filming:
+                filming.skills_begin()
+                raise KeyboardInterrupt
+            assert [one.read_bytes() for one in tmp_path.iterdir()] == [before] * bool(before)
 
 
 SLOW_RECORDING = """

@@ -19,11 +19,13 @@ PAUSE_FRAMES = 4
 class Film:
     """Looks on while boards are solved, and writes what row 0 does to an mp4 file.
 
-    Use it as a context: the file is complete when it is left.
+    Use it as a context: the file is there, and complete, when it is left. One that was there before
+    stays if something goes wrong.
     """
 
     def __init__(self, env: BatchedEnv, path: Path, width: int = WIDTH, height: int = HEIGHT):
         self._env, self._path = env, path
+        self._aside = path.with_name(f".{path.stem}.part{path.suffix}")
         self._size = (width, height)
         self._renderer: Any = None
         self._writer: Any = None
@@ -43,9 +45,12 @@ class Film:
             ) from None
         self._renderer = Renderer(self._env, *self._size)
         self._path.parent.mkdir(parents=True, exist_ok=True)
+        new = not self._path.exists()
         self._path.open("ab").close()  # where it cannot be written, that is said now
+        if new:
+            self._path.unlink()
         self._writer = imageio.get_writer(
-            self._path, format="FFMPEG", fps=FRAMES_PER_SECOND, macro_block_size=8
+            self._aside, format="FFMPEG", fps=FRAMES_PER_SECOND, macro_block_size=8
         )
         return self
 
@@ -59,8 +64,10 @@ class Film:
             self._shoot(PAUSE_FRAMES)
         self._writer.close()
         self._renderer.close()
-        if kind is not None:
-            self._path.unlink(missing_ok=True)
+        if kind is None:
+            self._aside.replace(self._path)
+        else:
+            self._aside.unlink(missing_ok=True)
 
     def skills_begin(self) -> None:
         """Show for a moment where the next skill starts."""
