@@ -18,12 +18,15 @@ from seads.errors import SeadsError
 
 DTYPES = {
     "bool": "BOOL",
+    "int8": "I8",
     "uint8": "U8",
     "int16": "I16",
+    "uint16": "U16",
     "int32": "I32",
     "uint32": "U32",
     "int64": "I64",
     "uint64": "U64",
+    "float16": "F16",
     "float32": "F32",
     "float64": "F64",
 }
