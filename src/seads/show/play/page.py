@@ -232,7 +232,9 @@ class Page:
             self._show_step(session)
         elif not self._given_up:
             self._wake.wait(timeout=0.5)
-            self._wake.clear()
+            with self._lock:
+                if not self._given_up:  # else it is the click that opens the game anew
+                    self._wake.clear()
 
     def _give_up(self, error: SeadsError) -> None:
         """Tell why there is no game, or none any more, such as a lost arm; a click opens it anew.
