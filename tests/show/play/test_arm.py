@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
 from tests.exact_agent import exact_agent
 from tests.robot.test_environment import free_port
 from tests.show.play.browser import chromium, press, read, wait
@@ -38,6 +39,7 @@ def playing_at_a_twin(folder: Path) -> Iterator[tuple[PlayServer, Twin]]:
     screen.close()
 
 
+@pytest.mark.slow  # browser, page, twin and keeper at once: on busy cores one may wait too long
 def test_the_page_mirrors_the_arm_and_tells_its_faults(tmp_path: Path) -> None:
     with playing_at_a_twin(tmp_path) as (server, twin), chromium(tmp_path / "profile") as browser:
         browser.get(server.address)
