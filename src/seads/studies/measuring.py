@@ -63,10 +63,10 @@ class Evaluation:
         )
 
     def command(self, directory: Path) -> str:
-        """The command line that measures the same."""
+        """The command line that measures the same, from where the study's runs are."""
         usual = Measuring()
         what = "skills" if self.part == "skill_maps" else self.part
-        words = ["seads", "evaluate", str(directory), "--what", what, "--at", str(self.at)]
+        words = ["seads", "evaluate", directory.name, "--what", what, "--at", str(self.at)]
         words += ["--checkpoints"] * self.along + ["--no-replan"] * (not self.replan)
         words += ["--depths", self.depths] if self.depths else []
         for option in ("starts", "episodes_per_depth", "split", "seed"):
