@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 PAIRS = 2048
 """States times skills of one call: the activations then stay in the processor's cache."""
 STATES = 64
-"""States of one call where each has a skill of its own."""
+"""States of one call where each has a skill of its own,"""
+FEW_STATES = 16
+"""and where there are no more than this: most plans that are replayed."""
 
 
 def symbolic_model(agent: Agent) -> SymbolicModel:
@@ -43,7 +45,7 @@ class LearnedModel:
     """The mode of a forward model: a bit flips where its logit is positive.
 
     Spare skills count as changing nothing, so that no plan uses them. Calls are cut into
-    blocks of one size, so that JAX compiles twice at most.
+    blocks of few sizes, so that JAX compiles three times at most.
     """
 
     def __init__(
@@ -77,9 +79,10 @@ class LearnedModel:
     ) -> Bool[np.ndarray, "rows bits"]:
         """The successor of each state under its own skill."""
         after = states.copy()
-        for at in range(0, len(states), STATES):
-            here = slice(at, at + STATES)
-            flips = _flips(self.model, _padded(states[here], STATES), _padded(skills[here], STATES))
+        block = FEW_STATES if len(states) <= FEW_STATES else STATES
+        for at in range(0, len(states), block):
+            here = slice(at, at + block)
+            flips = _flips(self.model, _padded(states[here], block), _padded(skills[here], block))
             used = self.used[skills[here], None]
             after[here] ^= np.asarray(flips)[: len(states[here])] & used
         return after
