@@ -8,7 +8,7 @@ found by looking at all of them.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from jaxtyping import Bool, Float, Int, UInt8
@@ -140,9 +140,11 @@ def plan(
     sets = [[int(k) for k in system.skills[tie]] for tie in ties]
     each = MAX_QUESTIONS // len(sets)
     orders = (agreed_order(start, skills, model, each + len(skills)) for skills in sets)
-    ordered = next((order for order in orders if order is not None), sets[0])
+    agreed = next((order for order in orders if order is not None), None)
+    ordered = sets[0] if agreed is None else agreed
     states = states_along(start, ordered, model)
-    return meter.solve(ordered, states, costs, "gf2", minimal=system.enumerable)
+    found = meter.solve(ordered, states, costs, "gf2", minimal=system.enumerable)
+    return replace(found, agreed=agreed is not None)
 
 
 def flip_system(model: Compiled, costs: Costs) -> FlipSystem:

@@ -152,6 +152,8 @@ class _OperatorSearch:
 
     def _first_difference(self, found: Plan) -> int | None:
         """The first step of the plan whose outcome the model sees differently."""
+        if found.agreed:
+            return None
         after = self.compiled.model.successor(found.states[:-1], np.array(found.skills))
         wrong = np.flatnonzero((after != found.states[1:]).any(axis=1))
         return int(wrong[0]) if len(wrong) else None

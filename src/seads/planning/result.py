@@ -57,6 +57,8 @@ class Plan:
     """Sum of the skills' costs (the length, unless costs were given)."""
     minimal: bool = False
     """Whether no cheaper plan exists in the model (or the operators) that was searched."""
+    agreed: bool = False
+    """Whether a planner of operators has asked the model itself about every step already."""
     expanded: int = 0
     """States expanded."""
     memory_mb: float = 0.0
@@ -161,8 +163,8 @@ class Meter:
             states,
             costs.of(skills),
             minimal,
-            self.expanded,
-            self.peak_bytes / 2**20,
-            self.seconds,
-            planner,
+            expanded=self.expanded,
+            memory_mb=self.peak_bytes / 2**20,
+            seconds=self.seconds,
+            planner=planner,
         )
