@@ -1,4 +1,4 @@
-"""Two forward models side by side: which counts, and that both learn as they would alone."""
+"""Three forward models side by side: which counts, and that each learns as it would alone."""
 
 from __future__ import annotations
 
@@ -35,6 +35,11 @@ def plain(before: np.ndarray, skills: np.ndarray) -> np.ndarray:
     return np.eye(4, dtype=bool)[skills]
 
 
+def by_a_bit(before: np.ndarray, skills: np.ndarray) -> np.ndarray:
+    """Skill k flips bit k where bit 3 is set, else bit k + 1."""
+    return np.eye(4, dtype=bool)[skills + ~before[:, 3]]
+
+
 def by_parity(before: np.ndarray, skills: np.ndarray) -> np.ndarray:
     """Skill k flips bit k where bits 2 and 3 differ, else bit k + 1: no linear map says that."""
     return np.eye(4, dtype=bool)[skills + (before[:, 2] == before[:, 3])]
@@ -58,26 +63,27 @@ def taught(model: Any, batches: list[tuple[np.ndarray, ...]]) -> Any:
 def test_each_learns_as_it_would_alone() -> None:
     model = fresh()
     batches = [data(plain, 32, seed) for seed in range(5)]
-    both = taught(model, batches)
-    for alone, together in ((model.linear, both.linear), (model.network, both.network)):
+    all_three = taught(model, batches)
+    for alone, together in zip(model.models, all_three.models, strict=True):
         for got, want in zip(
             jax.tree.leaves(together), jax.tree.leaves(taught(alone, batches)), strict=True
         ):
             np.testing.assert_allclose(got, want, rtol=1e-4, atol=1e-6)
-    assert float(both.lead) == 0
+    assert not np.any(all_three.leads)
 
 
-@pytest.mark.parametrize(
-    ("effect", "better"), [(plain, LinearForwardModel), (by_parity, NetworkForwardModel)]
-)
-def test_new_episodes_choose(effect: Any, better: type) -> None:
+@pytest.mark.parametrize(("effect", "best"), [(plain, 0), (by_a_bit, 1), (by_parity, 2)])
+def test_new_episodes_choose(effect: Any, best: int) -> None:
     model = fresh()
     for epoch in range(60):
         new = data(effect, 32, 1000 + epoch)
         model = model.judged(new[0], new[2])
         model = taught(model, [data(effect, 64, 100 * epoch + i) for i in range(8)])
-    assert isinstance(model.chosen, better)
-    before, _, after = data(effect, 50, 9)
+    assert int(model.best) == best
+    assert isinstance(model.chosen, NetworkForwardModel if best == 2 else LinearForwardModel)
+    before, skills, after = data(effect, 50, 9)
+    flips = model.chosen.flip_logits(before, skills) > 0
+    assert (flips == (before ^ after)).all()
     expected = model.chosen.evidence(before, after)
     for got, want in zip(model.evidence(before, after), expected, strict=True):
         np.testing.assert_allclose(got, want, rtol=1e-5)
@@ -99,12 +105,21 @@ def test_the_lead_by_hand() -> None:
         def optimiser(self, settings: Any) -> Any:
             raise AssertionError
 
-    model = eqx.tree_at(
-        lambda m: (m.linear, m.network), fresh(), (Certain(logit=-50.0), Certain(logit=2.0))
-    )
+    models = (Certain(logit=-50.0), Certain(logit=-50.0), Certain(logit=2.0))
+    model = eqx.tree_at(lambda m: m.models, fresh(), models)
     before = jnp.zeros((2, 4), bool)
     after = jnp.array([[True] * 4, [False] * 4])
     lead = 4 * (np.log(1 / (1 + np.exp(-2.0))) - np.log(0.5))
-    assert float(model.judged(before, after).lead) == pytest.approx(0.02 * lead, rel=1e-4)
-    unchanged = model.judged(before[1:], after[1:])
-    assert float(unchanged.lead) == 0
+    judged = model.judged(before, after)
+    np.testing.assert_allclose(judged.leads, [0, 0, 0.02 * lead], rtol=1e-4)
+    assert not np.any(model.judged(before[1:], after[1:]).leads)
+
+
+def test_the_plainest_that_is_not_clearly_behind_counts() -> None:
+    def best(*leads: float) -> int:
+        return int(eqx.tree_at(lambda m: m.leads, fresh(), jnp.array(leads)).best)
+
+    assert best(0.0, 0.09, 0.05) == 0
+    assert best(0.0, 0.5, 0.55) == 1
+    assert best(0.0, 0.5, 0.65) == 2
+    assert best(0.0, -3.0, 0.11) == 2

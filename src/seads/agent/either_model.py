@@ -1,7 +1,8 @@
-"""Two forward models side by side; the one that foresees new episodes better is the one used."""
+"""Three forward models side by side; the one that foresees new episodes best is the one used."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import equinox as eqx
@@ -10,62 +11,76 @@ import jax.numpy as jnp
 import optax
 from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
 
-from seads.agent.skill_model import ForwardModel, LinearForwardModel, NetworkForwardModel
+from seads.agent.skill_model import (
+    ForwardModel,
+    LinearForwardModel,
+    NetworkForwardModel,
+    PlainForwardModel,
+)
 
 if TYPE_CHECKING:
     from seads.agent.settings import AgentSettings
 
 LEAD_RATE = 0.02
-"""How far the lead moves with an epoch's episodes."""
+"""How far the leads move with an epoch's episodes."""
 LEAD_NEEDED = 0.1
-"""Nats an episode by which the network must be ahead: it errs on boards far from all it saw."""
+"""Nats an episode by which a model must be ahead of all plainer ones, which carry further."""
 
 
 class EitherForwardModel(ForwardModel):
-    """A sparse linear map and a network, both learning from the same episodes and labels.
+    """A table, a sparse linear map and a network, all learning from the same episodes and labels.
 
-    Which of them counts is decided by new episodes before either has learned from them. The linear
-    map is right on boards never seen wherever it can express the effects at all; the network can
-    express any effect.
+    Which of them counts is decided by new episodes before any has learned from them. Each can
+    express more than the one before it, needs more episodes, and is wrong more easily on boards
+    far from all that were seen.
     """
 
+    plain: PlainForwardModel
     linear: LinearForwardModel
     network: NetworkForwardModel
-    lead: Float[Array, ""]
-    """By how many nats an episode the network foresees new changes better, averaged over epochs."""
+    leads: Float[Array, "models"]
+    """By how many nats an episode each foresees new changes better than the table, averaged over
+    epochs."""
     num_skills: int = eqx.field(static=True)
 
     def __init__(self, num_bits: int, num_skills: int, hidden: tuple[int, ...], key: PRNGKeyArray):
         k_linear, k_network = jax.random.split(key)
         self.linear = LinearForwardModel(num_bits, num_skills, k_linear)
+        self.plain = PlainForwardModel(self.linear.bias)
         self.network = NetworkForwardModel(num_bits, num_skills, hidden, k_network)
-        self.lead = jnp.zeros(())
+        self.leads = jnp.zeros(len(self.models))
         self.num_skills = num_skills
 
     @property
+    def models(self) -> tuple[PlainForwardModel, LinearForwardModel, NetworkForwardModel]:
+        """The plainest first."""
+        return self.plain, self.linear, self.network
+
+    @property
+    def best(self) -> Int[Array, ""]:
+        """Which counts: the plainest that is not clearly behind any other."""
+        return (self.leads >= self.leads.max() - LEAD_NEEDED).argmax()
+
+    @property
     def chosen(self) -> LinearForwardModel | NetworkForwardModel:
-        """The better one by itself, which is what an agent takes along."""
-        return self.network if self.lead > LEAD_NEEDED else self.linear.learned
+        """The one that counts by itself, which is what an agent takes along."""
+        return (self.plain.learned, self.linear.learned, self.network)[int(self.best)]
 
     def flip_logits(
         self, before: Bool[Array, "batch bits"], skills: Int[Array, "batch"]
     ) -> Float[Array, "batch bits"]:
-        """Those of the better model."""
-        return jax.lax.cond(
-            self.lead > LEAD_NEEDED,
-            lambda: self.network.flip_logits(before, skills),
-            lambda: self.linear.flip_logits(before, skills),
-        )
+        """Those of the model that counts."""
+        return self._ask(lambda model: model.flip_logits(before, skills))
 
     def all_flip_logits(
         self, before: Bool[Array, "batch bits"]
     ) -> Float[Array, "batch skills bits"]:
-        """Those of the better model."""
-        return jax.lax.cond(
-            self.lead > LEAD_NEEDED,
-            lambda: self.network.all_flip_logits(before),
-            lambda: self.linear.all_flip_logits(before),
-        )
+        """Those of the model that counts."""
+        return self._ask(lambda model: model.all_flip_logits(before))
+
+    def _ask(self, question: Callable[[ForwardModel], Array]) -> Array:
+        answers = [lambda model=model: question(model) for model in self.models]
+        return jax.lax.switch(self.best, answers)
 
     def loss(
         self,
@@ -73,35 +88,36 @@ class EitherForwardModel(ForwardModel):
         skills: Int[Array, "batch"],
         after: Bool[Array, "batch bits"],
     ) -> Float[Array, ""]:
-        """The sum of both models' losses, which share no weights."""
-        return self.linear.loss(before, skills, after) + self.network.loss(before, skills, after)
+        """The sum of the models' losses, which share no weights."""
+        losses = [model.loss(before, skills, after) for model in self.models]
+        return jnp.stack(losses).sum()
 
     def judged(
         self,
         before: Bool[Array, "batch bits"],
         after: Bool[Array, "batch bits"],
     ) -> EitherForwardModel:
-        """The lead after new episodes, of which those count in which something changed."""
+        """The leads after new episodes, of which those count in which something changed."""
         changed = (before != after).any(-1)
-        ahead = _foreseen(self.network, before, after) - _foreseen(self.linear, before, after)
-        mean = jnp.where(changed, ahead, 0.0).sum() / jnp.maximum(changed.sum(), 1)
-        lead = jnp.where(changed.any(), self.lead + LEAD_RATE * (mean - self.lead), self.lead)
-        return eqx.tree_at(lambda model: model.lead, self, lead)
+        foreseen = jnp.stack([_foreseen(model, before, after) for model in self.models])
+        ahead = foreseen - foreseen[0]
+        mean = jnp.where(changed, ahead, 0.0).sum(-1) / jnp.maximum(changed.sum(), 1)
+        moved = self.leads + LEAD_RATE * (mean - self.leads)
+        leads = jnp.where(changed.any(), moved, self.leads)
+        return eqx.tree_at(lambda model: model.leads, self, leads)
 
     def optimiser(self, settings: AgentSettings) -> optax.GradientTransformation:
         """Each model's own."""
-        linear, network = self.linear.optimiser(settings), self.network.optimiser(settings)
+        own = [model.optimiser(settings) for model in self.models]
 
-        def init(model: EitherForwardModel) -> Any:
-            return linear.init(model.linear), network.init(model.network)
+        def init(either: EitherForwardModel) -> Any:
+            return tuple(one.init(model) for one, model in zip(own, either.models, strict=True))
 
-        def update(gradient: Any, state: Any, model: Any = None) -> tuple[Any, Any]:
-            for_linear, state_linear = linear.update(gradient.linear, state[0], model.linear)
-            for_network, state_network = network.update(gradient.network, state[1], model.network)
-            change = eqx.tree_at(
-                lambda tree: (tree.linear, tree.network), gradient, (for_linear, for_network)
-            )
-            return change, (state_linear, state_network)
+        def update(gradient: Any, state: Any, either: Any = None) -> tuple[Any, Any]:
+            each = zip(own, gradient.models, state, either.models, strict=True)
+            made = [one.update(*rest) for one, *rest in each]
+            change = eqx.tree_at(lambda tree: tree.models, gradient, tuple(one for one, _ in made))
+            return change, tuple(after for _, after in made)
 
         return optax.GradientTransformation(init, update)
 

@@ -133,7 +133,7 @@ def learn(
     rewarded, metrics = reward_episodes(drawn, settings)
     metrics["model_loss"] = float(model_loss)
     if isinstance(state.model, EitherForwardModel):
-        metrics["network_lead"] = float(state.model.lead)
+        _, metrics["linear_lead"], metrics["network_lead"] = map(float, state.model.leads)
     for i in range(rounds):
         k_round = jax.random.fold_in(key, i)
         state, losses = update_sac(state, rewarded.batches(rng), k_round, rate, settings)

@@ -66,7 +66,7 @@ class AgentSettings:
     """Transitions an update."""
 
     model: str = "network"
-    """seads: network, linear, or either (the better); vic: network, or network-without-xor."""
+    """seads: network, linear, or either (the best of 3); vic: network, or network-without-xor."""
     model_hidden: tuple[int, ...] = (256, 256)
     """Hidden layers of the skill model, if it is a network."""
     model_learning_rate: float = 1e-3

@@ -185,6 +185,45 @@ class LinearForwardModel(ForwardModel):
         return optax.chain(optax.scale(rate), bounded)
 
 
+class PlainForwardModel(ForwardModel):
+    """Each skill flips the same bits on every board: a table, which few episodes fill.
+
+    Where that is so, as in LightsOut, maps that see the board learn accidents of the boards seen.
+    """
+
+    bias: Float[Array, "skills bits"]
+    num_skills: int = eqx.field(static=True)
+
+    def __init__(self, bias: Float[Array, "skills bits"]):
+        self.bias = bias
+        self.num_skills = len(bias)
+
+    def flip_logits(
+        self, before: Bool[Array, "batch bits"], skills: Int[Array, "batch"]
+    ) -> Float[Array, "batch bits"]:
+        """Logits of the probability that each bit of z_0 toggles."""
+        return self.bias[skills]
+
+    def all_flip_logits(
+        self, before: Bool[Array, "batch bits"]
+    ) -> Float[Array, "batch skills bits"]:
+        """`flip_logits` for every skill."""
+        return jnp.broadcast_to(self.bias, (len(before), *self.bias.shape))
+
+    @property
+    def learned(self) -> LinearForwardModel:
+        """The same as a linear map without weights, which is what an agent takes along."""
+        num_bits = self.bias.shape[1]
+        plain = LinearForwardModel(num_bits, self.num_skills, jax.random.key(0), False)
+        none = jnp.zeros_like(plain.grow)
+        arrays = (none, none, self.bias)
+        return eqx.tree_at(lambda model: (model.grow, model.shrink, model.bias), plain, arrays)
+
+    def optimiser(self, settings: AgentSettings) -> optax.GradientTransformation:
+        """Gradient descent, at the rate of the linear map."""
+        return optax.scale(settings.linear_learning_rate * self.num_skills)
+
+
 class Discriminator(eqx.Module):
     """VIC: q_theta(k | z_0, z_T) directly; knows no novelty.
 
