@@ -44,10 +44,10 @@ def test_returns_and_discounts(tiny: Tiny, n_step: int) -> None:
     assert metrics["changed"] == metrics["skill_success"] == 0
     seen = set()
     for index in np.ndindex(5, 60):
-        episode, step = map(int, batches.observations[index])
+        episode, step = map(int, batches.observations[index][:2])
         seen.add((episode, step))
         end = min(step + n_step, lengths[episode])
-        assert batches.next_observations[index].tolist() == [episode, end]
+        assert batches.next_observations[index][:2].tolist() == [episode, end]
         assert batches.actions[index][0] == pytest.approx(episode + step / 10)
         assert batches.skills[index] == episode % 2
         if end == lengths[episode]:

@@ -26,6 +26,7 @@ from seads.agent.reward import skill_reward
 from seads.agent.rollout import act
 from seads.agent.settings import AgentSettings
 from seads.agent.skill_model import ForwardModel, NetworkForwardModel
+from seads.envs.interface import symbol_columns
 
 Tiny = Callable[..., AgentSettings]
 
@@ -109,7 +110,7 @@ def test_compiled_once(tiny: Tiny, monkeypatch: pytest.MonkeyPatch) -> None:
     for epoch in range(4):
         rng, key = np.random.default_rng(epoch), jax.random.key(epoch)
         state, _ = learn(state, buffer, settings, rng, key, 1e-3 / (epoch + 1))
-        rows = np.zeros((6, 2), np.float32), np.zeros((6, 2), np.float32)
+        rows = np.zeros((6, 6), np.float32), np.zeros((6, 2), np.float32)
         act(state.sac.policy, *rows, np.full((6, 1), epoch, np.float32))
         if epoch == 0:
             after_first = traced.copy()
@@ -138,3 +139,22 @@ def test_the_paper_scores_soft_actor_critics_episodes_with_the_updated_model(tin
         which = drawn.episodes.observations[:, 0, 0].astype(int)  # each carries its number
         assert metrics["reward"] == pytest.approx(rewards[which].mean(), rel=1e-4)
     assert abs(found[True] - found[False]) > 0.1
+
+
+@pytest.mark.parametrize("seen", [True, False])
+def test_policy_and_critics_see_the_board_or_do_not(tiny: Tiny, seen: bool) -> None:
+    state = initial_state(SHAPES, tiny(policy_sees_symbol=seen), seed=0)
+    size = SHAPES.observation_size + SHAPES.num_skills
+    inputs = np.random.default_rng(0).random((4, size), np.float32)
+    begin, end = symbol_columns(SHAPES.observation_size, SHAPES.num_bits)
+    actions = jnp.zeros((4, SHAPES.action_size))
+
+    def answers(inputs: np.ndarray) -> tuple[Any, Any]:
+        return state.sac.policy(inputs)[0], state.sac.critics(inputs, actions)
+
+    for column in range(size):
+        changed = inputs.copy()
+        changed[:, column] += 1
+        matters = seen or not begin <= column < end
+        for before, after in zip(answers(inputs), answers(changed), strict=True):
+            assert np.array_equal(before, after) != matters

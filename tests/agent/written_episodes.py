@@ -17,18 +17,21 @@ from seads.agent.buffer import EpisodeBuffer, Episodes
 from seads.agent.learner import Shapes
 from seads.agent.settings import AgentSettings
 
-SHAPES = Shapes(observation_size=2, action_size=1, num_bits=3, num_skills=2)
+SHAPES = Shapes(observation_size=6, action_size=1, num_bits=3, num_skills=2)
 STEPS = 4
 
 
 def hand_written(lengths: list[int], changed: bool, seed: int = 0) -> Episodes:
-    """Observation t of episode i is [i, t]; its action [i + t / 10]."""
+    """Observation t of episode i is [i, t, symbol, time left]; its action [i + t / 10]."""
     count = len(lengths)
     number = np.arange(count, dtype=np.float32)
     time = np.arange(STEPS + 1, dtype=np.float32)
     before = np.random.default_rng(seed).random((count, 3)) < 0.5
+    symbol = np.broadcast_to(before[:, None], (count, STEPS + 1, 3)).astype(np.float32)
+    body = np.stack(np.broadcast_arrays(number[:, None], time), -1)
+    left = np.broadcast_to((1 - time / STEPS)[:, None], (count, STEPS + 1, 1))
     return Episodes(
-        observations=np.stack(np.broadcast_arrays(number[:, None], time), -1),
+        observations=np.concatenate([body, symbol, left], -1),
         actions=(number[:, None] + time[:-1] / 10)[..., None].astype(np.float32),
         lengths=np.array(lengths),
         skills=np.arange(count) % 2,

@@ -74,6 +74,7 @@ def initial_state(
         k_critics,
         settings.layer_norm,
         settings.critics,
+        unseen,
     )
     model = make_model(
         settings.algorithm,

@@ -107,11 +107,14 @@ class Critics(eqx.Module):
     # separate networks rather than one batched weight: XLA on CPU multiplies plain
     # matrices at full speed, batched ones not
     mlps: tuple[MLP, ...]
+    unseen: tuple[int, int] = eqx.field(static=True, default=(0, 0), kw_only=True)
+    """First and last (exclusive) input that is left out."""
 
     def __call__(
         self, inputs: Float[Array, "batch inputs"], actions: Float[Array, "batch act"]
     ) -> Float[Array, "critics batch"]:
-        x = jnp.concatenate([inputs, actions], -1)
+        begin, end = self.unseen
+        x = jnp.concatenate([inputs[..., :begin], inputs[..., end:], actions], -1)
         return jnp.stack([mlp(x)[:, 0] for mlp in self.mlps])
 
 
@@ -141,7 +144,9 @@ def make_critics(
     key: PRNGKeyArray,
     layer_norm: bool = False,
     count: int = 2,
+    unseen: tuple[int, int] = (0, 0),
 ) -> Critics:
     """Fresh critics, each from its own key."""
     keys = jax.random.split(key, count)
-    return Critics(tuple(MLP((inputs + actions, *hidden, 1), k, layer_norm) for k in keys))
+    sizes = (inputs - (unseen[1] - unseen[0]) + actions, *hidden, 1)
+    return Critics(tuple(MLP(sizes, k, layer_norm) for k in keys), unseen=unseen)

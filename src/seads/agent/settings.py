@@ -35,7 +35,7 @@ class AgentSettings:
     layer_norm: bool = False
     """Normalise the hidden layers of the critics."""
     policy_sees_symbol: bool = True
-    """False hides the symbolic state from the policy, not from the critics."""
+    """False hides the symbolic state from the policy, and from the critics."""
     scale_observations: bool = False
     """Scale observations by the statistics of all that was collected."""
     critics: int = 2
