@@ -31,7 +31,9 @@ from seads.envs.interface import symbol_columns
 Tiny = Callable[..., AgentSettings]
 
 
-@pytest.mark.parametrize(("decay", "before", "rate_of_average"), [(0.0, 3, 0.25), (0.2, 99, 0.02)])
+@pytest.mark.parametrize(
+    ("decay", "before", "rate_of_average"), [(0.0, 3, 0.25), (0.2, 99, 0.02), (0.0, 1249, 0.01)]
+)
 def test_scan_is_the_plain_loop(
     tiny: Tiny, decay: float, before: int, rate_of_average: float
 ) -> None:

@@ -30,6 +30,10 @@ from seads.envs.interface import symbol_columns
 from seads.streams import Purpose
 
 
+AVERAGED = 0.08
+"""Share of all rounds so far over which policy and model are averaged in long runs."""
+
+
 class LearnerState(eqx.Module):
     """All that learning changes, as one pytree."""
 
@@ -179,8 +183,9 @@ def update_sac(
 ) -> tuple[LearnerState, dict[str, Float[Array, ""]]]:
     """An update of policy and critics for every batch, then one of the averages.
 
-    In the beginning the averages are those of all rounds, not to be held back by the first. Where
-    the learning rate has fallen, the entropy weight has by the power `alpha_fall` of that.
+    In the beginning the averages are those of all rounds, not to be held back by the first; in
+    long runs they reach back further. Where the learning rate has fallen, the entropy weight has by
+    the power `alpha_fall` of that.
     """
     share = learning_rate / settings.learning_rate
     alpha = share**settings.alpha_fall * settings.alpha
@@ -194,9 +199,12 @@ def update_sac(
     )
     learned, metrics = sac.updates(state.sac, transitions, key, learning_rate, alpha, settings.tau)
     now = (learned.policy, state.model)
-    rate = jnp.maximum(settings.average_rate, 1 / (state.rounds + 1))
+    rounds = state.rounds + 1
+    rate: Any = settings.average_rate
+    if rate < 1:
+        rate = jnp.maximum(jnp.minimum(rate, 1 / (AVERAGED * rounds)), 1 / rounds)
     average = sac.move_towards(state.average, now, rate)
-    return replace(state, sac=learned, average=average, rounds=state.rounds + 1), metrics
+    return replace(state, sac=learned, average=average, rounds=rounds), metrics
 
 
 def epoch_key(seed: int, purpose: Purpose, epoch: int) -> Array:

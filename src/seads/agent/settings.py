@@ -121,7 +121,7 @@ class AgentSettings:
     noise_correlation: float = 0.85
     """How much of the noise carries over to the next step."""
     average_rate: float = 1.0
-    """How far the averages of policy and model, which are shipped, move an epoch; 1: no average."""
+    """How far the shipped averages of policy and model move a round, or less; 1: no average."""
     act_with_average: bool = False
     """Collect with the averaged policy."""
 
