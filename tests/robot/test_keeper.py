@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -20,7 +21,7 @@ from tests.robot.arms import GRACE, LEFT, MIDDLE, RIGHT, Bench, bench
 
 from seads.cli import main
 from seads.errors import SeadsError
-from seads.robot import faults
+from seads.robot import faults, kinematics
 from seads.robot.guard import Envelope
 from seads.robot.guarded_arm import GuardedArm, ask_for_stop
 from seads.robot.keeper import Mailbox, is_held
@@ -41,6 +42,16 @@ with GuardedArm(port, Envelope.above(0.0), pace=5.0, deadman=0.3) as arm:
     print("moving", flush=True)
     arm.send_action(right, feed=2.0)
 print("done")
+"""
+
+IDLE_PROGRAM = """
+import sys
+from seads.robot.guard import Envelope
+from seads.robot.guarded_arm import GuardedArm
+with GuardedArm(sys.argv[1], Envelope.above(0.0), pace=5.0) as arm:
+    arm.send_action([220, 80, 40])
+    print("standing", flush=True)
+    sys.stdin.readline()
 """
 
 
@@ -104,6 +115,37 @@ def test_the_arm_stops_when_its_program_dies_hangs_or_is_interrupted(
         assert program.returncode != 0
         assert stood_between(where)
         assert not where.told("steps-lost")
+
+
+@pytest.mark.parametrize("killed", [True, False])
+def test_an_arm_that_moves_unasked_is_stopped_when_its_program_goes(killed: bool) -> None:
+    """A button on the arm's base starts what it was taught: nobody waits for such a move."""
+    with bench(pace=PACE) as where:
+        program = subprocess.Popen(
+            [sys.executable, "-c", IDLE_PROGRAM, where.port],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        assert program.stdout is not None
+        assert program.stdout.readline() == "standing\n"
+        taught = kinematics.inverse(RIGHT[None])[0]
+        where.twin.body.go(taught, Speed(feed=0.5), where.log[-1]["when"])
+        time.sleep(0.5)
+        assert where.twin.body.moving
+        if killed:
+            program.kill()
+        _, complaint = program.communicate("\n" * (not killed), timeout=20)  # the keeper's, too
+        assert not where.twin.body.moving
+        assert stood_between(where)
+        if killed:
+            here = np.round(where.tip(), 0).tolist()
+            told = re.search(r"the program is gone; the arm stands at (\[.*\]) mm", complaint)
+            assert told is not None, complaint
+            np.testing.assert_allclose(json.loads(told[1]), here, atol=1.1)
+        else:
+            assert complaint == ""
 
 
 @pytest.mark.parametrize("sent", [signal.SIGKILL, signal.SIGTERM])
