@@ -137,7 +137,7 @@ def test_an_arm_that_moves_unasked_is_stopped_when_its_program_goes(killed: bool
         if killed:
             program.kill()
         _, complaint = program.communicate("\n" * (not killed), timeout=20)  # the keeper's, too
-        assert not where.twin.body.moving
+        wait_until(lambda: not where.twin.body.moving, 0.0)
         assert stood_between(where)
         if killed:
             here = np.round(where.tip(), 0).tolist()
