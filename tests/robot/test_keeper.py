@@ -173,6 +173,33 @@ def test_a_keeper_that_hangs_is_ended_and_the_arm_stopped() -> None:
         assert time.monotonic() - begin < 2.0
 
 
+def test_what_came_while_the_program_itself_stood_still_counts() -> None:
+    """A laptop that slept, a program that was stopped: the answer has been there all the time."""
+    arm = GuardedArm("/dev/nothing", Envelope.above(0.0), patience=0.0)
+    ours, theirs = socket.socketpair()
+    with theirs, subprocess.Popen(["sleep", "60"]) as process:
+        arm._mailbox, arm._process = Mailbox(ours), process
+        theirs.sendall(b'{"id": 1, "ok": [220, 0, 40], "position": [220, 0, 40]}\n')
+        np.testing.assert_array_equal(arm.get_observation().position, [220.0, 0.0, 40.0])
+        process.kill()
+    ours.close()
+
+
+def test_the_keeper_is_not_taken_for_dead_before_its_own_deadlines(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Starting and recovering ask the arm many things, and a busy arm may be slow to answer all."""
+    monkeypatch.setattr("seads.robot.guarded_arm.PATIENCE", 0.0)
+    with bench() as where:
+        arm = GuardedArm(where.port, Envelope.above(0.0), pace=1e9, grace=GRACE, patience=0.0)
+        try:
+            arm.connect()
+            arm.recover()
+        finally:
+            monkeypatch.undo()
+            arm.disconnect()
+
+
 def test_anybody_may_ask_for_a_stop(capsys: pytest.CaptureFixture[str]) -> None:
     with bench(pace=PACE) as where, guarded(where) as arm:
         arm.send_action(LEFT)

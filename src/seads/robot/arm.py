@@ -38,6 +38,8 @@ BOOT_SECONDS = 5.0
 TOLERANCE = 2.0
 """How far from its target, in mm, the arm may stand; the encoders are good to half of one."""
 QUESTION_TRIES = 3
+MOST_TRIES = 32
+"""Answers that `connect` and `recover` wait for at the very most, each as long as they may."""
 STANDING = 0.05
 """Seconds to let the arm come to rest when it was told to stop, besides what braking takes."""
 
