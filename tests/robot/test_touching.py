@@ -209,6 +209,21 @@ def test_after_a_fault_that_allows_it_the_pen_goes_up_and_on(
     assert len(pen.push(0.7, 0.5).touches) == 1
 
 
+def test_the_pen_goes_up_only_once_its_position_is_known() -> None:
+    pen, arm, _ = pen_with()
+    pen.go(0.3, 0.5, 0.01)
+    twin = arm.recorded.twin
+    hear, sent = twin._receive_line, twin.moves
+    arm.recorded.arm.known = None
+    twin._receive_line = lambda *_: None  # type: ignore[method-assign]
+    with pytest.raises(faults.NoAnswer):
+        pen.retract()
+    assert twin.moves == sent
+    twin._receive_line = hear  # type: ignore[method-assign]
+    pen.retract()
+    assert pen.place()[2] == pytest.approx(pushing.PUSH_HEIGHT, abs=0.01)
+
+
 @both
 def test_after_a_reboot_a_corner_comes_first(dialect: Dialect) -> None:
     pen, arm, screen = pen_with(dialect, "reboot@2")
