@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from tests.robot.arms import GRACE, LEFT, MIDDLE, RIGHT, SHORT, bench, connected
+from tests.robot.direct import Recorded
 
 from seads.robot import faults, kinematics
 from seads.robot.arm import Arm
@@ -87,6 +88,26 @@ def test_a_stop_in_the_middle_is_a_stop(dialect: Dialect) -> None:
 def interrupt(when: float) -> None:
     if time.monotonic() > when:
         raise KeyboardInterrupt
+
+
+def test_a_stop_waits_until_the_arm_stands() -> None:
+    """A reset while it still brakes would lose steps, and it may brake for longer than reckoned."""
+    told: list[str] = []
+    recorded = Recorded(Dialect.FW4, log=lambda kind, *_, **__: told.append(kind))
+    recorded.arm.move(LEFT)
+
+    def rest(seconds: float) -> None:
+        recorded.line.now += seconds
+        recorded.twin.advance(recorded.line.now)
+
+    recorded.line.rest = rest  # type: ignore[method-assign]
+    recorded.line.write(b"#999 G0 X220.00 Y-80.00 Z40.00 F200.00\n")
+    rest(0.5)
+    assert recorded.twin.body.moving
+    stands = recorded.arm.stop()
+    assert RIGHT[1] + 5.0 < stands[1] < LEFT[1] - 5.0
+    assert told.count("stop") == 2  # one when it connected
+    assert "steps-lost" not in told
 
 
 # What comes of each fault at the second of three moves: the fault that is raised, or None where

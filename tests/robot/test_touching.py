@@ -176,10 +176,13 @@ def test_what_the_screen_saw_counts(fault: str, touches: int) -> None:
 
 def test_too_many_misses_in_a_row_stop_the_arm() -> None:
     pen, arm, _ = pen_with(missed=1.0)
+    told: list[str] = []
+    arm.recorded.twin.log = lambda kind, *_, **__: told.append(kind)
     assert pen.push(0.3, 0.5).touches == ()
     assert pen.push(0.6, 0.5).touches == ()
     with pytest.raises(faults.TooManyMisses, match="3 pushes in a row"):
         pen.push(0.5, 0.5)
+    assert told.count("stop") == 1
     assert arm.position is not None
 
 
@@ -221,7 +224,7 @@ def test_the_pen_goes_up_only_once_its_position_is_known() -> None:
     assert twin.moves == sent
     twin._receive_line = hear  # type: ignore[method-assign]
     pen.retract()
-    assert pen.place()[2] == pytest.approx(pushing.PUSH_HEIGHT, abs=0.01)
+    assert pen.place() == pytest.approx((0.3, 0.5, pushing.PUSH_HEIGHT), abs=0.01)  # straight up
 
 
 @both

@@ -112,6 +112,11 @@ class Arm:
         self.known = np.array([values[axis] for axis in "XYZ"])
         return self.known
 
+    def _position_after(self, seconds: float) -> Point:
+        """The encoders are coarse: only time tells an arm that creeps from one that stands."""
+        self._line.rest(seconds)
+        return self.position()
+
     def predict(self, target: Point, speed: Speed) -> float:
         """How many seconds a move from here takes."""
         return float(self._motion(target, speed).duration[0])
@@ -182,11 +187,11 @@ class Arm:
             braking = max(STANDING, self._braking / self._pace)
             self._line.rest(braking)
             end = time.monotonic() + braking + self._grace
-            before, here = self.position(), self.position()
+            before, here = self.position(), self._position_after(STANDING)
             while np.abs(here - before).max() > 0.01:
                 if time.monotonic() > end:
                     raise NoAnswer("it still moves")
-                before, here = here, self.position()
+                before, here = here, self._position_after(STANDING)
             self._line.write(protocol.RESET)  # leaves the hold; the old move is forgotten
         elif self.dialect is Dialect.FW3:
             self._ask(protocol.QUICK_STOP)
