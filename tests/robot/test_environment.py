@@ -226,8 +226,11 @@ def test_after_a_fault_it_goes_on_with_the_true_board(fault: str, tmp_path: Path
         env.reset(SEED)
         before = env.boards
         for action in actions(env, 5):
+            last = env.boards
             step = env.step(action)
             assert np.array_equal(env.boards[0], served(env).board.board)
+            # where a corner was felt for, that was no move
+            assert (env.boards != last).any() == (step.move[0] != NO_MOVE)
             assert np.array_equal(step.symbol, env.game.to_bits(env.boards))
             if step.done[0]:
                 env.resume()
