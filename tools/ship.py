@@ -29,6 +29,8 @@ def main(run: Path, name: str) -> None:
     target = AGENTS / name
     shutil.rmtree(target, ignore_errors=True)
     shutil.copytree(run / "agent", target)
+    for pushes in run.glob("pushes.json"):  # a robot's run has them
+        shutil.copy(pushes, target)
     card_path = target / "card.json"
     card = json.loads(card_path.read_text())
     coverage = found["coverage"]["coverage"]

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
 from tests.robot.arms import GRACE, LEFT, MIDDLE, RIGHT, SHORT, bench, connected
+from tests.robot.direct import Recorded
 
 from seads.robot import faults, kinematics
 from seads.robot.arm import Arm
 from seads.robot.kinematics import Speed
 from seads.robot.line import Line
 from seads.robot.protocol import Dialect
+from seads.robot.twin.terminal import AS_FAST_AS_IT_GOES
 
 both = pytest.mark.parametrize("dialect", Dialect)
 
@@ -87,6 +90,26 @@ def interrupt(when: float) -> None:
         raise KeyboardInterrupt
 
 
+def test_a_stop_waits_until_the_arm_stands() -> None:
+    """A reset while it still brakes would lose steps, and it may brake for longer than reckoned."""
+    told: list[str] = []
+    recorded = Recorded(Dialect.FW4, log=lambda kind, *_, **__: told.append(kind))
+    recorded.arm.move(LEFT)
+
+    def rest(seconds: float) -> None:
+        recorded.line.now += seconds
+        recorded.twin.advance(recorded.line.now)
+
+    recorded.line.rest = rest  # type: ignore[method-assign]
+    recorded.line.write(b"#999 G0 X220.00 Y-80.00 Z40.00 F200.00\n")
+    rest(0.5)
+    assert recorded.twin.body.moving
+    stands = recorded.arm.stop()
+    assert RIGHT[1] + 5.0 < stands[1] < LEFT[1] - 5.0
+    assert told.count("stop") == 2  # one when it connected
+    assert "steps-lost" not in told
+
+
 # What comes of each fault at the second of three moves: the fault that is raised, or None where
 # the arm goes on as if nothing had been.
 OUTCOMES = {
@@ -144,6 +167,38 @@ def test_each_fault_stops_the_arm_and_has_its_sentence(fault: str, dialect: Dial
             np.testing.assert_allclose(arm.move(RIGHT), RIGHT, atol=0.5)
             np.testing.assert_allclose(where.tip(), RIGHT, atol=0.02)
         assert not where.told("steps-lost")
+
+
+def test_a_line_that_opens_again_after_it_was_lost_is_stopped(tmp_path: Path) -> None:
+    """A cable with a loose contact: the arm still moves behind the name that its line has."""
+    link = tmp_path / "arm"
+    with bench(faults="cable@1") as lost, bench() as back:
+        link.symlink_to(lost.port)
+        with Line(str(link)) as line:
+            arm = Arm(line, pace=AS_FAST_AS_IT_GOES, grace=GRACE)
+            arm.connect()
+            link.unlink()
+            link.symlink_to(back.port)
+            with pytest.raises(faults.LineLost):
+                arm.move(LEFT)
+        wait = time.monotonic() + 5.0
+        while not back.log and time.monotonic() < wait:
+            time.sleep(0.01)
+        assert back.told("boot")  # opened, and what is sent then stops either firmware
+
+
+@both
+def test_a_move_that_is_not_made_in_time_is_stopped_and_not_sent_again(dialect: Dialect) -> None:
+    """Its answer does not come, and the arm is found on its way: nobody knows why it is so slow."""
+    with bench(dialect, pace=5.0) as where, connected(where, grace=SHORT) as arm:
+        arm.move(LEFT)
+        stops = len(where.told("stop"))
+        with pytest.raises(faults.NoAnswer, match=r"stopped at \(.*the move is not repeated"):
+            arm.move(RIGHT, Speed(feed=2.0))
+        assert len(where.told("stop")) > stops
+        assert RIGHT[1] + 5.0 < where.tip()[1] < LEFT[1]
+        assert len(where.lines("G0")) == 2
+        assert arm.late == 0
 
 
 @both

@@ -34,9 +34,10 @@ def free_port() -> int:
 
 
 def start_twin(folder: Path, *words: str) -> subprocess.Popen[str]:
-    """The twin as a program, at folder/arm."""
+    """The twin as a program, at folder/arm; in a session of its own, since an arm does not share
+    its cores with whatever else a session keeps busy."""
     command = [sys.executable, "-m", *words, "--link", str(folder / "arm")]
-    twin = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    twin = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, start_new_session=True)
     assert twin.stdout is not None
     assert twin.stdout.readline().startswith("the twin's line: /dev/pts/")
     return twin

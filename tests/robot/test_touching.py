@@ -176,10 +176,13 @@ def test_what_the_screen_saw_counts(fault: str, touches: int) -> None:
 
 def test_too_many_misses_in_a_row_stop_the_arm() -> None:
     pen, arm, _ = pen_with(missed=1.0)
+    told: list[str] = []
+    arm.recorded.twin.log = lambda kind, *_, **__: told.append(kind)
     assert pen.push(0.3, 0.5).touches == ()
     assert pen.push(0.6, 0.5).touches == ()
     with pytest.raises(faults.TooManyMisses, match="3 pushes in a row"):
         pen.push(0.5, 0.5)
+    assert told.count("stop") == 1
     assert arm.position is not None
 
 
@@ -207,6 +210,21 @@ def test_after_a_fault_that_allows_it_the_pen_goes_up_and_on(
     assert len(pushed.touches) == (1 if move == 3 else 0)
     assert pen.place()[2] > 0.15
     assert len(pen.push(0.7, 0.5).touches) == 1
+
+
+def test_the_pen_goes_up_only_once_its_position_is_known() -> None:
+    pen, arm, _ = pen_with()
+    pen.go(0.3, 0.5, 0.01)
+    twin = arm.recorded.twin
+    hear, sent = twin._receive_line, twin.moves
+    arm.recorded.arm.known = None
+    twin._receive_line = lambda *_: None  # type: ignore[method-assign]
+    with pytest.raises(faults.NoAnswer):
+        pen.retract()
+    assert twin.moves == sent
+    twin._receive_line = hear  # type: ignore[method-assign]
+    pen.retract()
+    assert pen.place() == pytest.approx((0.3, 0.5, pushing.PUSH_HEIGHT), abs=0.01)  # straight up
 
 
 @both

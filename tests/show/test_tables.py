@@ -165,6 +165,15 @@ def test_figures_are_drawn(number: str) -> None:
     assert len(drawn.axes) >= 1
 
 
+def test_the_robots_have_their_curves() -> None:
+    results = read_results(Path(__file__).parents[2] / "results" / "robot")
+    drawn = FIGURES["S.17"](results, kinds_of(results))
+    assert drawn is not None
+    titles = [axes.get_title(loc="left") for axes in drawn.axes]
+    assert titles == ["lightsout-robot", "lightsout-robot-absolute"]
+    assert FIGURES["3-success"](results, kinds_of(results)) is None
+
+
 def test_figures_of_nothing_are_left_out() -> None:
     results = ablations(3)
     assert FIGURES["S.15"](results, kinds_of(results)) is None

@@ -27,7 +27,7 @@ from seads.solving import load
 from seads.training.config import TrainConfig
 from seads.training.loop import Trainer
 from seads.training.metrics import read_metrics
-from seads.training.pushes import KEPT, Pushes
+from seads.training.pushes import KEPT, Pushes, read_pushes
 from seads.training.runner import go_on, start
 
 Make = Callable[..., TrainConfig]
@@ -74,10 +74,12 @@ def test_stopping_and_resuming_is_as_if_nothing_had_happened(
         start(config, tmp_path / "run", crash)
     assert go_on(tmp_path / "run") == "finished"
     same_run(tmp_path / "whole", tmp_path / "run")
-    pushes = load(tmp_path / "run").card["pushes"]
-    assert pushes == load(tmp_path / "whole").card["pushes"]
-    assert 50 < len(pushes["first"]) <= 84 + 10  # those that were felt, of all and some ahead
-    assert all(0 <= k < 25 and 0 <= x <= 1 and 0 <= y <= 1 for k, x, y in pushes["first"])
+    pushes = read_pushes(tmp_path / "run")
+    assert pushes is not None
+    assert pushes == read_pushes(tmp_path / "whole")
+    assert 50 < len(pushes.first) <= 84 + 10  # those that were felt, of all and some ahead
+    assert all(0 <= k < 25 and 0 <= x <= 1 and 0 <= y <= 1 for k, x, y in pushes.first)
+    assert "pushes" not in load(tmp_path / "run").card
     files = write_report([str(tmp_path / "run")], tmp_path / "report.html", tmp_path / "figures")[1]
     assert any(file.name.startswith("pushes-") for file in files)
 

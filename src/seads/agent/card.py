@@ -74,6 +74,7 @@ class Card(Struct, Generic[Shape], forbid_unknown_fields=True):
     """Marks an agent as trained here in an environment of the user's own."""
     skills: list[SkillFacts] | UnsetType = UNSET
     pushes: FirstAndLast | UnsetType = UNSET
+    """On older cards alone; a run has a file of its own for them."""
     coverage: Annotated[float, Meta(ge=0.0, le=1000000000.0)] | UnsetType | None = UNSET
     coverage_of: Count | UnsetType = UNSET
     model_accuracy: Share | UnsetType | None = UNSET

@@ -38,6 +38,8 @@ BOOT_SECONDS = 5.0
 TOLERANCE = 2.0
 """How far from its target, in mm, the arm may stand; the encoders are good to half of one."""
 QUESTION_TRIES = 3
+MOST_TRIES = 32
+"""Answers that `connect` and `recover` wait for at the very most, each as long as they may."""
 STANDING = 0.05
 """Seconds to let the arm come to rest when it was told to stop, besides what braking takes."""
 
@@ -110,6 +112,11 @@ class Arm:
         self.known = np.array([values[axis] for axis in "XYZ"])
         return self.known
 
+    def _position_after(self, seconds: float) -> Point:
+        """The encoders are coarse: only time tells an arm that creeps from one that stands."""
+        self._line.rest(seconds)
+        return self.position()
+
     def predict(self, target: Point, speed: Speed) -> float:
         """How many seconds a move from here takes."""
         return float(self._motion(target, speed).duration[0])
@@ -180,11 +187,11 @@ class Arm:
             braking = max(STANDING, self._braking / self._pace)
             self._line.rest(braking)
             end = time.monotonic() + braking + self._grace
-            before, here = self.position(), self.position()
+            before, here = self.position(), self._position_after(STANDING)
             while np.abs(here - before).max() > 0.01:
                 if time.monotonic() > end:
                     raise NoAnswer("it still moves")
-                before, here = here, self.position()
+                before, here = here, self._position_after(STANDING)
             self._line.write(protocol.RESET)  # leaves the hold; the old move is forgotten
         elif self.dialect is Dialect.FW3:
             self._ask(protocol.QUICK_STOP)

@@ -23,7 +23,7 @@ from msgspec import UNSET
 from seads.errors import SeadsError
 from seads.reading import as_kind
 from seads.robot import faults, kinematics
-from seads.robot.arm import Point
+from seads.robot.arm import BOOT_SECONDS, MOST_TRIES, Point
 from seads.robot.faults import KeeperGone, RobotFault
 from seads.robot.guard import Envelope
 from seads.robot.keeper import Mailbox, stop_address
@@ -61,6 +61,7 @@ class GuardedArm:
         its own deadlines."""
         self.port, self.envelope, self._patience = port, envelope, patience
         self._settings = Settings(port, envelope, min(pace, MOST_PACE), grace, deadman)
+        self._making_ready = patience + BOOT_SECONDS + MOST_TRIES * grace
         self._process: subprocess.Popen[bytes] | None = None
         self.version = ""
         self.dialect: Dialect | None = None
@@ -82,7 +83,7 @@ class GuardedArm:
             )
         self._mailbox = Mailbox(ours)
         self._mailbox.send(self._settings)
-        told = self._answer(None, PATIENCE + self._patience)
+        told = self._answer(None, PATIENCE + self._making_ready)
         self.version, self.dialect = told["version"], Dialect(told["dialect"])
 
     def get_observation(self) -> Observation:
@@ -117,7 +118,7 @@ class GuardedArm:
 
     def recover(self) -> Point:
         """Configure the arm anew after a reboot or a stop; a corner must be touched next."""
-        return np.array(self._request(Request("recover")))
+        return np.array(self._request(Request("recover"), self._making_ready))
 
     def trust(self) -> None:
         """A corner was touched where it should be."""
@@ -191,6 +192,12 @@ class GuardedArm:
     def _answer(self, number: int | None, seconds: float) -> Any:
         end, gone = time.monotonic() + seconds, False
         while True:
+            # first the time, then a look: what came while this program itself stood still counts
+            late = time.monotonic() > end
+            try:
+                self._mailbox.look()
+            except faults.ProgramGone:
+                gone = True  # its last words come first
             while (line := self._mailbox.take()) is not None:
                 try:
                     told = as_kind(line, Answer, "says what it should not")
@@ -200,16 +207,11 @@ class GuardedArm:
                     return self._result(told)
             if gone:
                 raise self._keeper_gone("has ended")
-            if time.monotonic() > end:
+            if late:
                 raise self._keeper_gone(f"has not answered for {seconds:.0f} s")
             if not select.select([self._mailbox.socket], [], [], BEAT)[0]:
                 with contextlib.suppress(OSError):
                     self._mailbox.socket.send(b"\n")
-                continue
-            try:
-                self._mailbox.look()
-            except faults.ProgramGone:
-                gone = True  # its last words come first
 
     def _result(self, told: Answer) -> Any:
         self.position = None if told.position is None else np.array(told.position)

@@ -10,7 +10,7 @@ import errno
 import os
 import select
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Self
 
 import serial
@@ -47,6 +47,7 @@ class Line:
         self._poll = select.poll()
         self._poll.register(self._descriptor, select.POLLIN)
         self._number = 0
+        self._ticked = 0.0
         self._rest = b""
         self._lines: list[bytes] = []
 
@@ -57,21 +58,17 @@ class Line:
         """
         self._number = self._number % protocol.LAST_NUMBER + 1
         self.write(protocol.encode(self._number, command))
-        end = time.monotonic() + seconds
-        while True:
-            found = self._next(end)
-            if found is None:
-                raise NoAnswer(f"{command}: no answer within {seconds:.2g} s")
+        for found in self._until(time.monotonic() + seconds):
             if isinstance(found, Full):
                 raise BufferFull(f"{command}: the arm's queue was full and dropped it")
             if isinstance(found, Reply) and found.number == self._number:
                 return found
             self._stray(found)
+        raise NoAnswer(f"{command}: no answer within {seconds:.2g} s")
 
     def wait_for(self, kind: type[Event], seconds: float) -> Event | None:
         """The next event of a kind; None if there is none by then. `on_event` sees the others."""
-        end = time.monotonic() + seconds
-        while (found := self._next(end)) is not None:
+        for found in self._until(time.monotonic() + seconds):
             if isinstance(found, kind):
                 return found
             self._stray(found)
@@ -96,7 +93,7 @@ class Line:
 
     def drain(self) -> None:
         """Deal with what has arrived, without waiting."""
-        while (found := self._next(0.0)) is not None:
+        for found in self._until(0.0):
             self._stray(found)
 
     def close(self) -> None:
@@ -116,20 +113,29 @@ class Line:
         elif not isinstance(found, Full):
             self.on_event(found)
 
-    def _next(self, end: float) -> protocol.Line | None:
-        """The next line, or None once the time is over."""
-        ticked = time.monotonic()
-        while not self._lines:
-            now = time.monotonic()
-            if now - ticked >= TICK:
-                self.on_tick()
-                ticked = now
-            wait = max(min(end - now, TICK), 0.0)
-            if self._poll.poll(wait * 1e3):
+    def _until(self, end: float) -> Iterator[protocol.Line]:
+        """The lines that arrive by then; what was there already when the time was over counts.
+
+        Also while the other end never pauses, it ends in time and `on_tick` is called.
+        """
+        over = False
+        while True:
+            while self._lines:
+                self._look_up()
+                yield protocol.parse(self._lines.pop(0))
+            if over:
+                return
+            self._look_up()
+            wait = end - time.monotonic()
+            over = wait <= 0.0
+            if self._poll.poll(max(min(wait, TICK), 0.0) * 1e3):
                 self._read()
-            elif now >= end:
-                return None
-        return protocol.parse(self._lines.pop(0))
+
+    def _look_up(self) -> None:
+        now = time.monotonic()
+        if now - self._ticked >= TICK:
+            self._ticked = now
+            self.on_tick()
 
     def _read(self) -> None:
         try:

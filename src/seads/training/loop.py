@@ -174,8 +174,6 @@ class Trainer:
             # enough that every skill was tried some ten times
             newest = progress.buffer.stored.pick(progress.buffer.newest(10 * self.num_skills))
             card = {**card, "skills": skill_statistics(model, newest)}
-        if progress.pushes is not None:
-            card = {**card, "pushes": progress.pushes.to_json()}
         options = lasting_options(self.config.env, self.config.env_options)
         return Agent(self.config.env, options, architecture, policy, model, card)
 

@@ -22,6 +22,7 @@ from seads.training.config import TrainConfig, fingerprint, read_config
 from seads.training.lock import LOCK, RunLock, locked
 from seads.training.metrics import MetricLog
 from seads.training.provenance import Status, card, write_meta
+from seads.training.pushes import Pushes
 
 Report = Callable[[str, dict[str, Any]], None]
 """Called with an event and what there is to say of it.
@@ -187,11 +188,15 @@ def save(config: TrainConfig, trainer: AnyTrainer, progress: AnyProgress, out: P
 def save_agents(
     config: TrainConfig, trainer: AnyTrainer, progress: AnyProgress, out: Path, step: Path
 ) -> None:
-    """The agent of a checkpoint, beside it and as the run's newest."""
+    """The agent of a checkpoint, beside it and as the run's newest, and where the run pushed."""
     counters = {"env_steps": progress.env_steps, "epoch": progress.epoch}
     agent = trainer.agent(progress, counters | card(config))
     agent.save(step / "agent")
     agent.save(out / "agent")
+    # only a run in an environment that is never reset has any
+    pushes: Pushes | None = getattr(progress, "pushes", None)
+    if pushes is not None:
+        pushes.write(out)
 
 
 def require_finite(values: dict[str, float], progress: AnyProgress) -> None:

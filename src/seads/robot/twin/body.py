@@ -36,9 +36,13 @@ class Move:
     finished: float
     cut: float = 1.0
     """Share of the way at which it ends: less than all where it was stopped."""
+    braking_since: float = np.inf
 
     def at(self, now: float) -> Joints:
-        share = float(self.motion.share(np.array([now - self.begun]))[0])
+        share = float(self.motion.share(np.array([min(now, self.braking_since) - self.begun]))[0])
+        if now > self.braking_since:  # evenly slower, until it stands
+            left = (self.finished - now) / max(self.finished - self.braking_since, 1e-9)
+            share = self.cut - (self.cut - share) * max(left, 0.0) ** 2
         return self.start + min(share, self.cut) * (self.end - self.start)
 
 
@@ -129,6 +133,8 @@ class Body:
         )
         move.cut = min(move.cut, float(share[0]))
         move.finished = min(move.finished, move.begun + float(when[0]) if braking else now)
+        if braking:
+            move.braking_since = min(move.braking_since, now)
         ends = move.start + move.cut * (move.end - move.start)
         height = self.pen.tablet.places(kinematics.forward(ends[None]))[0, 2]
         # what lies beyond the cut never happens; what does, happens before the arm stands

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from seads import __version__
-from seads.agent.card import CARD, find, packaged, read_facts
+from seads.agent.card import CARD, FirstAndLast, find, packaged, read_facts
 from seads.agent.settings import as_typed
 from seads.errors import SeadsError, unknown
 from seads.evaluation.stored import read_result
@@ -17,6 +17,7 @@ from seads.show.report.records import RunRecord
 from seads.training.config import read_stored_config
 from seads.training.metrics import MetricLine, TimingLine, read_counted
 from seads.training.provenance import read_meta
+from seads.training.pushes import read_pushes
 
 Groups = dict[tuple[str, str], list[RunRecord]]
 """Runs that differ by their seed alone, by environment and label."""
@@ -55,6 +56,7 @@ def read_run(source: str | Path, results: Path = Path("runs")) -> RunRecord:
         card=card,
         evaluate_as=name if in_package else None,
         results=_results(*homes),
+        pushes=_pushes(home, card),
     )
 
 
@@ -65,6 +67,7 @@ def _read_directory(path: Path) -> RunRecord:
     metrics, damaged = read_counted(path / "metrics.jsonl", MetricLine)
     timing, damaged_too = read_counted(path / "timing.jsonl", TimingLine)
     results = _results(path)
+    card = read_facts(path / "agent") if (path / "agent" / CARD).is_file() else {}
     if not metrics and not results:
         raise SeadsError(f"{path} has nothing to report yet: no metrics and no evaluation")
     return RunRecord(
@@ -76,13 +79,20 @@ def _read_directory(path: Path) -> RunRecord:
         algorithm=algorithm,
         settings=dict(config),
         meta=dict(meta),
-        card=read_facts(path / "agent") if (path / "agent" / CARD).is_file() else {},
+        card=card,
         evaluate_as=str(path),
         metrics=metrics,
         timing=timing,
         damaged=damaged + damaged_too,
         results=results,
+        pushes=_pushes(path, card),
     )
+
+
+def _pushes(home: Path, card: dict[str, Any]) -> FirstAndLast | None:
+    """From their file; older runs had them on the card."""
+    on_card = card.get("pushes")
+    return read_pushes(home) or (on_card and FirstAndLast(**on_card))
 
 
 def group_runs(runs: Sequence[RunRecord]) -> Groups:

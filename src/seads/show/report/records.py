@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, TypeGuard
 
+from seads.agent.card import FirstAndLast
 from seads.show.report.paper import PaperResult, paper_result
 
 Points = Sequence[tuple[int, float]]
@@ -47,6 +48,8 @@ class RunRecord:
     """Lines of metrics and timing that could not be read."""
     results: list[dict[str, Any]] = field(default_factory=list)
     """The evaluations on test boards, oldest first."""
+    pushes: FirstAndLast | None = None
+    """Where the first and the last skills of the training touched the board."""
 
     @property
     def env_steps(self) -> int:

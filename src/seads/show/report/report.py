@@ -179,9 +179,9 @@ def skill_sections(members: Sequence[RunRecord], title: str) -> Iterator[Section
             if drawn is not None:
                 caption += f" The same {found['starts']} starts for every skill, no exploration."
                 yield Section(f"skills-{name}-{slug}", f"{heading}: {title}", caption, drawn)
-    pushed = next((run for run in members if run.card.get("pushes")), None)
+    pushed = next(((run.seed, run.pushes) for run in members if run.pushes is not None), None)
     if pushed is not None and game is not None:
-        drawn = draw_pushes(pushed.card["pushes"], game, f"{title}, seed {pushed.seed}")
+        drawn = draw_pushes(pushed[1], game, f"{title}, seed {pushed[0]}")
         yield Section(f"pushes-{slug}", f"Pushes in training: {title}", PUSHES, drawn)
     modelled = next((run for run in members if run.has_weights), None)
     if modelled is not None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from jaxtyping import Bool
 
+from seads.agent.card import FirstAndLast
 from seads.errors import SeadsError
 from seads.games.game import Game
 from seads.show.report.style import colour, figure, marker
@@ -54,10 +55,11 @@ def draw_touches(found: dict[str, Any], game: Game, title: str) -> Figure:
         return drawn
 
 
-def draw_pushes(found: dict[str, Any], game: Game, title: str) -> Figure:
+def draw_pushes(found: FirstAndLast, game: Game, title: str) -> Figure:
     """Two boards: where the first and where the last pushes of a training landed, by skill."""
+    named = (("first", found.first), ("last", found.last))
     with figure(9.6, 5.2, columns=2) as (drawn, axes):
-        for one, (when, pushes) in zip(axes.flat, found.items(), strict=True):
+        for one, (when, pushes) in zip(axes.flat, named, strict=True):
             draw_board(one, game)
             for skill, x, y in pushes:
                 one.plot(

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 RELABELLING = ("no-relabelling", "no-model-relabelling", "no-sac-relabelling")
 ELEVATED = ("lightsout-jaco", "lightsout3d-jaco")
+ROBOTS = ("lightsout-robot-absolute", "lightsout-robot")
 LARGER = (*LARGER_BOARDS, "lightsout-cursor-5x5-spaced")
 FRAMES = "lightsout3d-jaco"
 SKILLS = {"S.6": ENVIRONMENTS[0:2], "S.7": ENVIRONMENTS[2:4], "S.8": ENVIRONMENTS[4:6]}
@@ -332,6 +333,7 @@ FIGURES: dict[str, Draw] = {
     "S.13-moves": partial(curves, "coverage", _elevated),
     "S.13-success": partial(success_bars, _elevated),
     "S.15": partial(curves, "coverage", lambda env, _: env in LARGER),
+    "S.17": partial(curves, "success", lambda env, _: env in ROBOTS),
     "S.19": partial(curves, "coverage", _relabelling),
     "S.20": partial(curves, "coverage", _vic),
 }
