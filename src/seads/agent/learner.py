@@ -29,7 +29,6 @@ from seads.agent.skill_model import Discriminator, ForwardModel, NetworkForwardM
 from seads.envs.interface import symbol_columns
 from seads.streams import Purpose
 
-
 AVERAGED = 0.08
 """Share of all rounds so far over which policy and model are averaged in long runs."""
 
