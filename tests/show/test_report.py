@@ -18,6 +18,7 @@ from seads.show.report import write_report
 from seads.show.report.learning import draw_curves
 from seads.show.report.reading import group_runs, read_run
 from seads.show.report.report import missing_parts, summary_section
+from seads.show.report.style import steps_text
 from seads.show.report.tasks import (
     draw_success_by_depth,
 )
@@ -136,7 +137,7 @@ def test_a_packaged_agent_shows_its_card_and_what_was_measured(
     capsys.readouterr()
     card, page = read_run(name, results).card, out.read_text()
     for value in (f"{card['coverage']:.2f}", f"{card['success_without_replanning']:.1%}"):
-        assert f">{value} at 1M<" in page
+        assert f">{value} at {steps_text(card['env_steps'])}<" in page
     for what in ("tasks", "tasks --no-replan", "coverage", "skills"):
         assert f"<code>seads evaluate {name} --what {what}</code>" in page
     assert read_run(name, results).curves("coverage") == {
