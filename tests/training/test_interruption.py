@@ -184,11 +184,11 @@ def test_changed_settings_are_noticed(copy: Path, capsys: pytest.CaptureFixture[
 
 @pytest.fixture
 def small_disk(tmp_path: Path) -> Iterator[Path]:
-    """A disk of its own with 3 MB, where the tests may make one."""
+    """A disk of its own with 8 MB, where the tests may make one."""
     place = tmp_path / "disk"
     place.mkdir()
     made = subprocess.run(
-        ["mount", "-t", "tmpfs", "-o", "size=3m", "tmpfs", str(place)], capture_output=True
+        ["mount", "-t", "tmpfs", "-o", "size=8m", "tmpfs", str(place)], capture_output=True
     )
     if made.returncode:
         pytest.skip("mounting needs more rights")
