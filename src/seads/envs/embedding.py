@@ -206,13 +206,12 @@ class EmbeddedEnv:
         self._seen_body[at] = self.manipulator.observe(at)
         symbol = self.game.to_bits(self._boards)
         self._seen_symbol[:] = symbol
-        solved = self._terminated if task else np.zeros(self.num_envs, bool)
         return Step(
             observation=self._observation.copy(),
             symbol=symbol,
             terminated=self._terminated.copy(),
             truncated=self._truncated.copy(),
-            reward=solved.astype(np.float32),
+            reward=(self._terminated & task).astype(np.float32),
             move=self._move.copy(),
         )
 

@@ -91,7 +91,7 @@ class SeadsVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
         mask = self._check_mask(options.get("reset_mask"))
         seeds = self._check_seed(seed)
         super().reset(seed=seed if isinstance(seed, int) else None)
-        rows = np.flatnonzero(mask)
+        rows = mask.nonzero()[0]
         if options.get("resume"):
             observation = self.batch.resume(rows)
         else:
@@ -102,7 +102,7 @@ class SeadsVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
             given = options.get("symbol")
             symbols = None if given is None else np.tile(np.asarray(given), (len(rows), 1))
             observation = self.start(rows, symbols)
-        symbol = np.where(mask[:, None], self.batch.symbols, False)
+        symbol = self.batch.symbols & mask[:, None]
         return observation, {"symbol": symbol, "_symbol": mask}
 
     def start(
@@ -158,11 +158,11 @@ class SeadsVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
         if self.metadata["autoreset_mode"] is AutoresetMode.DISABLED or not done.any():
             info = {"symbol": step.symbol, "_symbol": everywhere} | _moves(step, everywhere)
         else:
-            ended = np.flatnonzero(done)
+            ended = done.nonzero()[0]
             final = np.full(self.num_envs, None, dtype=object)
             for row, last in zip(ended, observation[ended], strict=True):
                 final[row] = last
-            symbol = np.where(done[:, None], step.symbol, False)
+            symbol = step.symbol & done[:, None]
             final_info = {"symbol": symbol, "_symbol": done.copy()} | _moves(step, done)
             observation = self.start(ended)
             info = {"symbol": self.batch.symbols, "_symbol": everywhere} | _moves(step, ~done)

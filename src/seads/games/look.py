@@ -58,12 +58,12 @@ class Look(ABC):
     solved_word: str = "Solved"
     """The solved board in a word, for a button."""
 
-    @property
+    @cached_property
     def size(self) -> int:
         """Fields along the longer side."""
         return max(self.shape)
 
-    @property
+    @cached_property
     def num_fields(self) -> int:
         return self.shape[0] * self.shape[1]
 
