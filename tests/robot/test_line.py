@@ -106,7 +106,8 @@ def test_an_end_that_never_pauses_does_not_keep_anybody_waiting() -> None:
 
 def test_all_that_has_arrived_counts_however_much_it_is() -> None:
     """More than one read gives: an arm that was left alone for long has started anew at last."""
-    chatter, seen = b"@3 X1 Y2 Z3 R0\n" * 400, []
+    chatter = b"@3 X1 Y2 Z3 R0\n" * 400
+    seen: list[protocol.Event] = []
     with line_answered_by() as (line, end):
         line.on_event = seen.append
         end.say(chatter + b"@1\n")
