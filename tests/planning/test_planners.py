@@ -198,6 +198,15 @@ def test_more_skills_than_can_be_enumerated():
     assert loose.planner == "gf2"
 
 
+def test_of_a_plan_of_flips_the_model_is_asked_once():
+    model = Flips(np.eye(6, dtype=bool))
+    compiled = compile_model(model, np.zeros((1, 6), bool))
+    before = model.asked
+    found = plan(np.zeros(6, bool), np.ones(6, bool), compiled, "gf2")
+    assert found.agreed
+    assert model.asked - before == len(found) == 6
+
+
 def test_no_state_is_expanded_twice():
     model = Flips(np.eye(6, dtype=bool))
     found = plan(np.zeros(6, bool), np.ones(6, bool), model, "bfs")

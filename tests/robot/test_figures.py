@@ -48,6 +48,15 @@ def test_trajectories_with_their_pushes_and_the_first_and_last_pushes(
     assert [len(panel.lines) for panel in first_and_last.axes] == [25, 25]
 
 
+def test_pushes_of_a_run_are_found_from_its_agent_too(tmp_path: Path) -> None:
+    exact_agent("lightsout-robot").save(tmp_path / "agent")
+    Pushes().add(np.array([[3, 0.1, 0.1]], np.float32)).write(tmp_path)
+    for place in (tmp_path, tmp_path / "agent"):
+        found = read_run(place).pushes
+        assert found is not None
+        assert found.first == found.last == [(3, 0.1, 0.1)]
+
+
 def test_pushes_on_the_card_of_an_older_run_are_drawn(tmp_path: Path) -> None:
     pushes = {"first": [[0, 0.1, 0.1]] * 3, "last": [[1, 0.9, 0.9]] * 2}
     exact_agent("lightsout-robot", pushes=pushes).save(tmp_path)

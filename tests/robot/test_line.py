@@ -104,6 +104,19 @@ def test_an_end_that_never_pauses_does_not_keep_anybody_waiting() -> None:
         enough.set()
 
 
+def test_all_that_has_arrived_counts_however_much_it_is() -> None:
+    """More than one read gives: an arm that was left alone for long has started anew at last."""
+    chatter = b"@3 X1 Y2 Z3 R0\n" * 400
+    seen: list[protocol.Event] = []
+    with line_answered_by() as (line, end):
+        line.on_event = seen.append
+        end.say(chatter + b"@1\n")
+        line.drain()
+        assert seen[-1] == protocol.Ready()
+        end.say(chatter + b"$1 ok V7\n")
+        assert line.request("P2220", 0.0).values == {"V": 7.0}
+
+
 def test_a_late_answer_is_not_taken_for_the_next() -> None:
     with line_answered_by() as (line, end):
         with pytest.raises(NoAnswer):

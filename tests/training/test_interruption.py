@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 
 from seads import cli
-from seads.agent.arrays import read_arrays
+from seads.agent.arrays import read_arrays, write_arrays
 from seads.solving import load
 from seads.training.config import TrainConfig
 from seads.training.runner import go_on, start
@@ -172,6 +172,24 @@ def test_a_checkpoint_of_an_older_layout_is_named(
     said = capsys.readouterr().err.splitlines()[-1]
     assert "another version of seads wrote it" in said
     assert load(copy).card["env_steps"] >= 4000
+
+
+def test_a_checkpoint_of_a_learner_with_other_arrays_is_named(
+    tiny_run: Make, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "run"
+    start(tiny_run(env_steps=1), out)
+    [manifest] = out.glob("checkpoints/step_*/manifest.json")
+    stored = manifest.with_name("learner.safetensors")
+    arrays = read_arrays(stored)
+    arrays[".learner.lead"] = arrays.pop(".learner.rounds")
+    facts = json.loads(manifest.read_text()) | {"sha256": write_arrays(stored, arrays)}
+    manifest.write_text(json.dumps(facts))
+    assert cli.main(["train", "--resume", str(out)]) == 2
+    said = capsys.readouterr().err.splitlines()[-1]
+    assert "another version of seads or of the environment wrote it" in said
+    assert "'.learner.lead' is on one side only" in said
+    assert load(out).card["epoch"] == 1
 
 
 def test_changed_settings_are_noticed(copy: Path, capsys: pytest.CaptureFixture[str]) -> None:

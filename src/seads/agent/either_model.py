@@ -1,4 +1,4 @@
-"""Three forward models side by side; the one that foresees new episodes best is the one used."""
+"""Three forward models side by side; used is the plainest that foresees new episodes as well."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 LEAD_RATE = 0.02
 """How far the leads move with an epoch's episodes."""
 LEAD_NEEDED = 0.1
-"""Nats an episode by which a model must be ahead of all plainer ones, which carry further."""
+"""Nats an episode that a plainer model, which carries further, may be behind and still count."""
 
 
 class EitherForwardModel(ForwardModel):

@@ -30,7 +30,7 @@ from seads.envs.interface import symbol_columns
 from seads.streams import Purpose
 
 AVERAGED = 0.08
-"""Share of all rounds so far over which policy and model are averaged in long runs."""
+"""Policy and model are averaged over this share of all rounds so far, the last, in long runs."""
 
 
 class LearnerState(eqx.Module):
@@ -40,7 +40,7 @@ class LearnerState(eqx.Module):
     model: ForwardModel | Discriminator
     model_optimiser: Any
     average: tuple[SkillPolicy, ForwardModel | Discriminator]
-    """Policy and model averaged over epochs: steadier than they are, and what is shipped."""
+    """Policy and model averaged over rounds: steadier than they are, and what is shipped."""
     scale: ObservationScale
     """What policy and critics see their observations by."""
     rounds: Float[Array, ""]

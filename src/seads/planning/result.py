@@ -58,7 +58,7 @@ class Plan:
     minimal: bool = False
     """Whether no cheaper plan exists in the model (or the operators) that was searched."""
     agreed: bool = False
-    """Whether a planner of operators has asked the model itself about every step already."""
+    """Whether a planner of operators has seen for itself that the model agrees with every step."""
     expanded: int = 0
     """States expanded."""
     memory_mb: float = 0.0

@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 PAIRS = 2048
 """States times skills of one call: the activations then stay in the processor's cache."""
 STATES = 64
-"""States of one call where each has a skill of its own,"""
+"""States of one call where each has a skill of its own."""
 FEW_STATES = 16
-"""and where there are no more than this: most plans that are replayed."""
+"""The same where there are no more than these, as in most plans that are replayed."""
 
 
 def symbolic_model(agent: Agent) -> SymbolicModel:

@@ -96,7 +96,13 @@ def go_on(out: Path, report: Report = quiet, wandb: bool = False) -> str:
         def take(arrays: dict[str, np.ndarray], facts: dict[str, Any]) -> AnyProgress:
             if facts.get("config", settings[0]) not in settings:
                 raise SeadsError("it was made with another config.json")
-            return from_arrays(progress, arrays)
+            try:
+                return from_arrays(progress, arrays)
+            except SeadsError as error:
+                raise SeadsError(
+                    "another version of seads or of the environment wrote it, and only that one "
+                    f"can continue this run; its agents still load: {error}"
+                ) from None
 
         found = newest_checkpoint(out / "checkpoints", take)
         if found is not None:

@@ -39,7 +39,8 @@ def read_run(source: str | Path, results: Path = Path("runs")) -> RunRecord:
         if path.is_dir():
             raise SeadsError(f"{path} is no run: there is no config.json in it") from None
         raise unknown("run or agent", str(source), packaged() or ["a run directory"]) from None
-    name = home.parent.name if home.name == "agent" else home.name
+    place = home.parent if home.name == "agent" else home
+    name = place.name
     in_package = packaged().get(name) == home
     homes = [home]
     if in_package and not (results / name / "config.json").is_file():
@@ -56,7 +57,7 @@ def read_run(source: str | Path, results: Path = Path("runs")) -> RunRecord:
         card=card,
         evaluate_as=name if in_package else None,
         results=_results(*homes),
-        pushes=_pushes(home, card),
+        pushes=_pushes(place, card),
     )
 
 
@@ -89,10 +90,10 @@ def _read_directory(path: Path) -> RunRecord:
     )
 
 
-def _pushes(home: Path, card: dict[str, Any]) -> FirstAndLast | None:
+def _pushes(place: Path, card: dict[str, Any]) -> FirstAndLast | None:
     """From their file; older runs had them on the card."""
     on_card = card.get("pushes")
-    return read_pushes(home) or (on_card and FirstAndLast(**on_card))
+    return read_pushes(place) or (on_card and FirstAndLast(**on_card))
 
 
 def group_runs(runs: Sequence[RunRecord]) -> Groups:
