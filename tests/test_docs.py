@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import doctest
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -75,3 +77,9 @@ def test_the_snippet_of_the_readme_works(
     printed = capsys.readouterr().out
     assert "solved with " in printed
     assert "coverage 25.00 of 25 moves" in printed
+
+
+def test_the_tables_of_results_are_those_of_the_committed_results() -> None:
+    command = [sys.executable, str(ROOT / "tools" / "results_in_docs.py"), "--check"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr

@@ -1,0 +1,179 @@
+"""Write the tables of README.md and docs/learning.md from the results that are committed.
+
+    python tools/results_in_docs.py           # after `seads tables DIR --out results/NAME`
+    python tools/results_in_docs.py --check   # says which page is not up to date, and fails
+
+A table stands between two comments, `<!-- results: NAME -->` and `<!-- end of results -->`; all
+between them is this program's.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from seads.evaluation import comparing
+from seads.show.report.paper import paper_result
+from seads.show.tables.kinds import kinds_of, values_of
+from seads.studies.collecting import collect
+from seads.studies.results import Point, Results, RunResult
+
+ROOT = Path(__file__).parents[1]
+PAGES = (ROOT / "README.md", ROOT / "docs" / "learning.md")
+PLACE = re.compile(r"(<!-- results: ([\w-]+) -->\n).*?(<!-- end of results -->)", re.DOTALL)
+ROBOT_STEPS = {"lightsout-robot-absolute": 5_000, "lightsout-robot": 165_000}
+"""Of the paper's robot, which solved all of its boards (S.12)."""
+GROUP = "default"
+STEPS = (10_000, 25_000, 50_000, 100_000, 200_000, 300_000, 400_000, 600_000, 800_000)
+
+
+def beside_the_paper(results: Results) -> list[Sequence[str]]:
+    """A line for each environment: means over runs with their intervals, and the paper's."""
+    lines: list[Sequence[str]] = [
+        (
+            "environment", "moves learned, paper", "moves learned, here", "boards solved, paper",
+            "boards solved, here", "first plan, here", "env steps, paper", "env steps, here",
+            "runs",
+        )
+    ]  # fmt: skip
+    for env, runs in _environments(results).items():
+        said = paper_result(env, GROUP)
+        coverage, success = (said.coverage, said.success) if said else (None, None)
+        theirs = coverage or success
+        solved = success.text.replace(".0%", "%").replace("%", " %") if success else ""
+        steps = theirs.env_steps if theirs else ROBOT_STEPS.get(env)
+        lines.append(
+            (
+                env,
+                f"{coverage.value} of {runs[0].moves}" if coverage else "",
+                _moves(runs),
+                "100 %" if env in ROBOT_STEPS else solved,
+                f"**{_share(values_of(runs, 'success'))}**",
+                _share(values_of(runs, "success_no_replan")),
+                _power(steps) if steps else "",
+                _power(runs[0].budget),
+                str(len(runs)),
+            )
+        )
+    return lines
+
+
+def every_seed(results: Results) -> list[Sequence[str]]:
+    """A line for each environment: every run's last agent, in the order of the seeds."""
+    lines: list[Sequence[str]] = [
+        ("environment", "seeds", "env steps", "moves", "model right", "first plan", "replanning")
+    ]
+    for env, runs in _environments(results).items():
+        lines.append(
+            (
+                env,
+                ", ".join(str(run.seed) for run in runs),
+                _power(runs[0].budget),
+                _each([run.coverage for run in runs], "{:.2f}"),
+                _each([_percent(run.model_accuracy) for run in runs], "{:.1f}", " %"),
+                _each([_percent(run.success_no_replan) for run in runs], "{:.3g}", " %"),
+                _each([_percent(run.success) for run in runs], "{:.3g}", " %"),
+            )
+        )
+    return lines
+
+
+def along(results: Results) -> list[Sequence[str]]:
+    """A line for so many env steps: moves on ten training boards, mean over the runs."""
+    environments = _environments(results)
+    lines: list[Sequence[str]] = [("env steps", *environments)]
+    for steps in STEPS:
+        cells = [_moves_at(results.points, runs, steps) for runs in environments.values()]
+        lines.append((f"{steps:,}", *cells))
+    return lines
+
+
+def _environments(results: Results) -> dict[str, list[RunResult]]:
+    """The runs of the preset by environment, in the order of their seeds."""
+    kinds = kinds_of(results)
+    return {
+        env: sorted(runs, key=lambda run: run.seed)
+        for (env, group), runs in kinds.items()
+        if group == GROUP
+    }
+
+
+def _moves_at(points: Sequence[Point], runs: Sequence[RunResult], steps: int) -> str:
+    """The mean over runs, between two looks in proportion; nothing before or after all looks."""
+    found = []
+    for run in runs:
+        looks = [one for one in points if one.run == run.run and one.measure == "coverage_train"]
+        seen = [one.env_steps for one in looks]
+        if not seen or not seen[0] <= steps <= seen[-1]:
+            return ""
+        found.append(np.interp(steps, seen, [one.value for one in looks]))
+    return f"{np.mean(found):.1f}"
+
+
+def _moves(runs: Sequence[RunResult]) -> str:
+    """The mean, and its interval where the runs differ."""
+    values = values_of(runs, "coverage")
+    low, high = (f"{one:.2f}" for one in comparing.mean_interval(values))
+    mean = f"**{comparing.mean_std(values)[0]:.2f}**"
+    return mean if low == high else f"{mean} ({low} to {high})"
+
+
+def _share(values: Sequence[float]) -> str:
+    return f"{100 * comparing.mean_std(values)[0]:.4g} %" if values else ""
+
+
+def _percent(share: float | None) -> float | None:
+    return None if share is None else 100 * share
+
+
+def _each(values: Sequence[float | None], form: str, unit: str = "") -> str:
+    found = [value for value in values if value is not None]
+    return ", ".join(form.format(value) for value in found) + (unit if found else "")
+
+
+def _power(steps: int) -> str:
+    """Up to three digits and a power of ten."""
+    digits, exponent = f"{steps:.2e}".split("e")
+    raised = str(int(exponent)).translate(str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹"))
+    factor = digits.rstrip("0").rstrip(".")
+    return f"10{raised}" if factor == "1" else f"{factor}·10{raised}"
+
+
+TABLES: dict[str, Callable[[Results], list[Sequence[str]]]] = {
+    "beside-the-paper": beside_the_paper,
+    "every-seed": every_seed,
+    "along": along,
+}
+
+
+def up_to_date(text: str, results: Results) -> str:
+    """A page with its tables written anew."""
+
+    def table(found: re.Match[str]) -> str:
+        head, *rows = TABLES[found[2]](results)
+        marks = ["---", *["---:"] * (len(head) - 1)]
+        body = "\n".join(f"| {' | '.join(line)} |" for line in [head, marks, *rows])
+        return f"{found[1]}{body}\n{found[3]}"
+
+    return PLACE.sub(table, text)
+
+
+def main(check: bool) -> None:
+    """Write the pages, or say which would change."""
+    results = collect(sorted((ROOT / "results").iterdir()))
+    for page in PAGES:
+        before = page.read_text()
+        after = up_to_date(before, results)
+        if before == after:
+            continue
+        if check:
+            sys.exit(f"{page.name}: run tools/results_in_docs.py, results/ has other numbers")
+        page.write_text(after)
+
+
+if __name__ == "__main__":
+    main("--check" in sys.argv[1:])
