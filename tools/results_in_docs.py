@@ -28,7 +28,7 @@ PLACE = re.compile(r"(<!-- results: ([\w-]+) -->\n).*?(<!-- end of results -->)"
 ROBOT_STEPS = {"lightsout-robot-absolute": 5_000, "lightsout-robot": 165_000}
 """Of the paper's robot, which solved all of its boards (S.12)."""
 GROUP = "default"
-STEPS = (10_000, 25_000, 50_000, 100_000, 200_000, 300_000, 400_000, 600_000, 800_000)
+STEPS = (15_000, 25_000, 50_000, 100_000, 200_000, 300_000, 400_000, 600_000, 800_000)
 
 
 def beside_the_paper(results: Results) -> list[Sequence[str]]:
