@@ -132,6 +132,22 @@ def test_explained_by_another_skill() -> None:
     assert also.tolist() == [False, True, True, True, False, True]
 
 
+def test_a_free_skills_labels_are_for_episodes_that_the_model_learns_from(tiny: Tiny) -> None:
+    settings = tiny(surprise=True, honest_labels=0.0, relabel_model=1.0, sampled_episodes=0)
+    buffer = filled(hand_written([1] * 8, changed=True))
+    buffer.stored.after[4:] = buffer.stored.before[4:]
+    model = initial_state(SHAPES, settings, 0).model
+    drawn = draw_episodes(model, buffer, settings, np.random.default_rng(0))
+    # skill 1 is free: that nothing changes looks like it, and so does the unknown effect a little
+    posterior = np.log(np.array([[0.8, 0.2]] * 4 + [[0.01, 0.99]] * 4))
+    drawn = dataclasses.replace(
+        drawn, posterior=posterior, novelty=np.full(8, 5.0), success=np.array([1.0, 0.0])
+    )
+    batches = model_batches(drawn, settings, np.random.default_rng(1))
+    assert (batches.before != batches.after).any(-1).all()
+    assert (batches.skills == 1).all()
+
+
 def test_the_model_learns_from_changes_only(tiny: Tiny) -> None:
     buffer = filled(hand_written([1, 3, 2, 4] * 4, changed=True))
     buffer.stored.after[::2] = buffer.stored.before[::2]

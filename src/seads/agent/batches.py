@@ -110,25 +110,29 @@ def model_batches(drawn: Drawn, settings: AgentSettings, rng: np.random.Generato
     """Batches for the skill model, of the episodes worth learning from."""
     episodes, index = drawn.episodes, drawn.for_model
     posterior, novelty = drawn.posterior[index], drawn.novelty[index]
+    changed = episodes.changed[index]
     scores, likelihoods = clipped_posterior(posterior), log_likelihoods(posterior, novelty)
     works = (drawn.success > FREE) & settings.surprise
     if works.any() and not works.all():
         # a skill that works is what it does: what its model half expects, too, is for a free one
         unsure = likelihoods < np.log(KNOWN)
         scores = np.where(unsure & works, scores.min() - 1.0, scores)
+    if settings.skip_explained:
+        # what is not learned from takes the labels that are left: a free skill's are few
+        scores = np.where(changed[:, None], scores, 0.0)
     skills = relabel(scores, episodes.skills[index], drawn.relabel_model)
     explained = explained_by_another(posterior, novelty, skills, works[skills])
     teaches = np.arange(len(index))
     if settings.skip_explained:
         # a label that was left as it was tells what the skill really did, expected or not
-        worth = np.flatnonzero((~explained | ~drawn.relabel_model) & episodes.changed[index])
+        worth = np.flatnonzero((~explained | ~drawn.relabel_model) & changed)
         teaches = worth if len(worth) else teaches
     size = (settings.model_steps, settings.model_batch)
     if settings.surprise:
         own = np.take_along_axis(likelihoods, skills[:, None], 1)[:, 0]
         # what another skill explains is most often a slip of the policy: heard, but not first
         surprise = np.where(explained, np.minimum(-own, 0.25), -own)
-        unknown = (novelty > -np.log(KNOWN)) & episodes.changed[index]
+        unknown = (novelty > -np.log(KNOWN)) & changed
         often = how_often(episodes.before[index] ^ episodes.after[index], unknown)
         pick = draw_surprising(teaches, surprise[teaches], often[teaches], size, rng)
     else:
