@@ -20,6 +20,7 @@ from seads.agent.batches import (
     how_often,
     log_likelihoods,
     model_batches,
+    on_unusual_boards,
     score,
 )
 from seads.agent.learner import initial_state
@@ -146,6 +147,29 @@ def test_a_free_skills_labels_are_for_episodes_that_the_model_learns_from(tiny: 
     batches = model_batches(drawn, settings, np.random.default_rng(1))
     assert (batches.before != batches.after).any(-1).all()
     assert (batches.skills == 1).all()
+
+
+def test_a_known_effect_on_an_unusual_board_stays_with_its_skill(tiny: Tiny) -> None:
+    flips = np.array([[1, 0, 0]] * 5 + [[0, 1, 0]] * 3, bool)
+    unsure = np.array([1, 0, 0, 0, 0, 1, 1, 0], bool)
+    assert np.flatnonzero(on_unusual_boards(flips, unsure)).tolist() == [0]
+
+    settings = tiny(surprise=True, honest_labels=0.0, relabel_model=1.0, sampled_episodes=0)
+    model = initial_state(SHAPES, settings, 0).model
+    buffer = filled(hand_written([1] * 8, changed=True))
+    buffer.stored.after[4:] = buffer.stored.before[4:]
+    drawn = draw_episodes(model, buffer, settings, np.random.default_rng(0))
+    # skill 0 works and did this in four episodes; on the first board no skill was expected to
+    drawn = dataclasses.replace(
+        drawn,
+        posterior=np.log(np.array([[0.9, 0.1]] * 8)),
+        novelty=np.array([3.0] + [0.01] * 3 + [9.0] * 4),
+        success=np.array([1.0, 0.0]),
+    )
+    batches = model_batches(drawn, settings, np.random.default_rng(1))
+    first = (batches.before == drawn.episodes.before[0]).all(-1)
+    assert first.any()
+    assert (batches.skills[first] == 0).all()
 
 
 def test_the_model_learns_from_changes_only(tiny: Tiny) -> None:

@@ -112,11 +112,14 @@ def model_batches(drawn: Drawn, settings: AgentSettings, rng: np.random.Generato
     posterior, novelty = drawn.posterior[index], drawn.novelty[index]
     changed = episodes.changed[index]
     scores, likelihoods = clipped_posterior(posterior), log_likelihoods(posterior, novelty)
+    flips = episodes.before[index] ^ episodes.after[index]
+    unsure = (novelty > -np.log(KNOWN)) & changed
+    unusual = on_unusual_boards(flips, unsure)
     works = (drawn.success > FREE) & settings.surprise
     if works.any() and not works.all():
         # a skill that works is what it does: what its model half expects, too, is for a free one
-        unsure = likelihoods < np.log(KNOWN)
-        scores = np.where(unsure & works, scores.min() - 1.0, scores)
+        half = (likelihoods < np.log(KNOWN)) & ~unusual[:, None]
+        scores = np.where(half & works, scores.min() - 1.0, scores)
     if settings.skip_explained:
         # what is not learned from takes the labels that are left: a free skill's are few
         scores = np.where(changed[:, None], scores, 0.0)
@@ -132,8 +135,7 @@ def model_batches(drawn: Drawn, settings: AgentSettings, rng: np.random.Generato
         own = np.take_along_axis(likelihoods, skills[:, None], 1)[:, 0]
         # what another skill explains is most often a slip of the policy: heard, but not first
         surprise = np.where(explained, np.minimum(-own, 0.25), -own)
-        unknown = (novelty > -np.log(KNOWN)) & changed
-        often = how_often(episodes.before[index] ^ episodes.after[index], unknown)
+        often = how_often(flips, unsure & ~unusual)
         pick = draw_surprising(teaches, surprise[teaches], often[teaches], size, rng)
     else:
         pick = teaches[rng.integers(len(teaches), size=size)]
@@ -252,6 +254,18 @@ def log_likelihoods(
     return posterior - (posterior.max(1) + novelty)[:, None]
 
 
+def on_unusual_boards(
+    flips: Bool[np.ndarray, "episodes bits"], unsure: Bool[np.ndarray, "episodes"]
+) -> Bool[np.ndarray, "episodes"]:
+    """Where no skill was expected to flip bits that one is expected to flip on most boards.
+
+    Then the board is unusual, and the effect is that skill's: a free one must not take it up.
+    """
+    which = _kinds_of(flips)
+    share = np.bincount(which, unsure) / np.bincount(which)
+    return unsure & (share[which] < 0.5)
+
+
 def how_often(
     flips: Bool[np.ndarray, "episodes bits"], unknown: Bool[np.ndarray, "episodes"]
 ) -> Float[np.ndarray, "episodes"]:
@@ -259,11 +273,15 @@ def how_often(
 
     What happened once may never happen again, and must not keep a free skill from what happens.
     """
-    _, which, counts = np.unique(
-        np.packbits(flips, axis=1), axis=0, return_inverse=True, return_counts=True
-    )
-    often = counts[which.ravel()].astype(np.float64)
+    which = _kinds_of(flips)
+    often = np.bincount(which)[which].astype(np.float64)
     return np.where(unknown, often / often.max(where=unknown, initial=1.0), 1.0)
+
+
+def _kinds_of(flips: Bool[np.ndarray, "episodes bits"]) -> Int[np.ndarray, "episodes"]:
+    """A number for each set of bits that flipped together."""
+    _, which = np.unique(np.packbits(flips, axis=1), axis=0, return_inverse=True)
+    return which.ravel()
 
 
 def draw_surprising(
