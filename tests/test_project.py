@@ -298,3 +298,15 @@ def test_every_dependency_is_pinned() -> None:
 
     pinned = {plain(name) for name in pins}
     assert {plain(re.split(r"[<>=]", one)[0]) for one in wanted} <= pinned
+
+
+@pytest.mark.parametrize("folder", ["src", "tests", "benchmarks", "tools", "examples"])
+def test_a_file_is_read_in_one_go(folder: str) -> None:
+    long = {
+        path.name: lines for path in (ROOT / folder).rglob("*.py") if (lines := _lines(path)) > 350
+    }
+    assert long == {}
+
+
+def _lines(path: Path) -> int:
+    return path.read_text().count("\n")

@@ -18,7 +18,7 @@ from tests.show.sample_runs import untrained_agent, write_run
 
 from seads import cli
 from seads.agent.arrays import read_arrays, write_arrays
-from seads.agent.settings import preset
+from seads.agent.presets import preset
 from seads.errors import SeadsError
 from seads.reading import LONGEST_LINE, MOST_BYTES
 from seads.show.report.reading import read_run

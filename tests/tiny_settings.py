@@ -5,7 +5,8 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
-from seads.agent.settings import AgentSettings, preset
+from seads.agent.presets import preset
+from seads.agent.settings import AgentSettings
 
 TINY: dict[str, Any] = dict(
     hidden=(16, 16),

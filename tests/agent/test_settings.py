@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from seads.agent.settings import PRESETS, AgentSettings, changes, described, from_dict, preset
+from seads.agent.presets import PRESETS, preset
+from seads.agent.settings import AgentSettings, changes, described, from_dict
 from seads.baselines.settings import HACSettings, SACSettings
 from seads.envs.interface import EnvSpec
 from seads.envs.registry import ENVIRONMENTS, lookup

@@ -11,7 +11,7 @@ import numpy as np
 
 from seads import __version__
 from seads.agent.networks import make_policy
-from seads.agent.settings import preset as settings_of
+from seads.agent.presets import preset as settings_of
 from seads.agent.skill_model import NetworkForwardModel
 from seads.envs.registry import describe
 from seads.evaluation.statistics import summary, wilson_interval

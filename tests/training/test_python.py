@@ -10,7 +10,8 @@ import pytest
 from tests.tiny_settings import TINY
 
 from seads import cli
-from seads.agent.settings import PRESETS, AgentSettings
+from seads.agent.presets import PRESETS
+from seads.agent.settings import AgentSettings
 from seads.errors import SeadsError
 from seads.training import Run, configure, resume, train
 

@@ -1,4 +1,4 @@
-"""Every number of the learner, and the named presets that set them."""
+"""Every number of the learner: what it means, what it may be, and how one is read."""
 
 from __future__ import annotations
 
@@ -15,9 +15,7 @@ from typing import Any
 
 from seads import errors
 from seads.agent.model_kinds import MODELS
-from seads.agent.skill_model import WITHOUT_XOR
 from seads.envs.interface import EnvSpec
-from seads.envs.registry import Environment
 from seads.errors import SeadsError, unknown
 
 
@@ -236,81 +234,6 @@ class AgentSettings:
     def warmup_episodes(self) -> int:
         """Learning starts once this many episodes are stored."""
         return self.recent_episodes
-
-
-DEFAULT: dict[str, Any] = dict(
-    hidden=(256, 256),
-    entropy_in_action_units=False,
-    n_step=4,
-    learning_rate_end=1e-4,
-    sac_steps=32,
-    model_steps=16,
-    model_batch=128,
-    clip_novelty=True,
-    skip_explained=True,
-    score_again=False,
-    balanced_buffer=True,
-    shared_sample=True,
-    noisy_episodes=0.25,
-    average_rate=0.02,
-    model="either",
-    surprise=True,
-    honest_labels=1.0,
-    policy_sees_symbol=False,
-    scale_observations=True,
-    entropy_share=0.32,
-    alpha_fall=2.0,
-    updates_per_step=0.16,
-    buffer_episodes=16384,
-    sampled_episodes=1024,
-)
-"""Where the preset default leaves the paper, whatever the manipulator and the game."""
-
-# paper S.11: the discriminator's input (ii), with the xor; the paper saw only that one succeed
-_VIC: dict[str, Any] = dict(
-    algorithm="vic", novelty_bonus=False, second_best=False, relabel_model=0.0, relabel_sac=0.0
-)
-_RELABELLED: dict[str, Any] = dict(relabel_model=1.0, relabel_sac=0.5)
-
-PRESETS: dict[str, dict[str, Any]] = {
-    "default": DEFAULT,
-    "paper": {},
-    "no-second-best": dict(second_best=False),
-    "no-novelty": dict(novelty_bonus=False),
-    "no-relabelling": dict(relabel_model=0.0, relabel_sac=0.0),
-    "no-model-relabelling": dict(relabel_model=0.0),
-    "no-sac-relabelling": dict(relabel_sac=0.0),
-    "more-skills": {},
-    "vic": _VIC,
-    "vic-sbn": _VIC | dict(second_best=True),
-    "vic-rl": _VIC | _RELABELLED,
-    "vic-sbn-rl": _VIC | dict(second_best=True) | _RELABELLED,
-    "vic-without-xor": _VIC | dict(model=WITHOUT_XOR),
-}
-"""How each preset differs from the paper; the ablations are the paper's own."""
-
-MORE_SKILLS = {25: 30, 12: 15}
-"""K of the preset more-skills for the games of the paper, by their number of moves."""
-
-
-def preset(
-    name: str = "default", row: Environment | None = None, num_moves: int | None = None
-) -> AgentSettings:
-    """The settings of a named preset for a row of the table of environments.
-
-    The preset default is the same everywhere. The others have the paper's entropy weight, which
-    is the manipulator's (S.8.4).
-    """
-    if name not in PRESETS:
-        raise unknown("preset", name, PRESETS)
-    values = dict(PRESETS[name])
-    if row is not None and name != "default":
-        values["alpha"] = row.manipulator_row.entropy_weight
-    if name == "more-skills":
-        if num_moves is None:
-            raise SeadsError("preset 'more-skills' needs an environment whose moves are known")
-        values["num_skills"] = MORE_SKILLS.get(num_moves, round(1.2 * num_moves))
-    return AgentSettings(**values)
 
 
 def changes(values: dict[str, Any], kind: type = AgentSettings) -> dict[str, Any]:

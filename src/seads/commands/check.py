@@ -30,7 +30,7 @@ class Options:
 
 def run(options: Options) -> dict[str, Any]:
     """Act at random, print what was found and the command to run next."""
-    from seads.agent.settings import preset
+    from seads.agent.presets import preset
     from seads.envs.readiness import check
     from seads.training.configure import named_values
 

@@ -89,7 +89,7 @@ def run(options: Options) -> Any:
 
 
 def _list_settings(env: str, asked: dict[str, Any], as_json: bool) -> list[dict[str, Any]]:
-    from seads.agent import settings as skills
+    from seads.agent.presets import PRESETS
     from seads.agent.settings import as_typed, described
     from seads.baselines import settings as baselines
     from seads.tables import table_text
@@ -106,7 +106,7 @@ def _list_settings(env: str, asked: dict[str, Any], as_json: bool) -> list[dict[
         titles = ("setting", "value", "what it does")
         print(f"{env}, --algo {config.settings.algorithm} --preset {config.preset}\n")
         print(table_text(titles, rows, left=(titles[0], titles[2])))
-        presets = baselines.PRESETS if asked["algo"] in baselines.KINDS else skills.PRESETS
+        presets = baselines.PRESETS if asked["algo"] in baselines.KINDS else PRESETS
         print(f"\npresets: {', '.join(presets)}")
         print("change a setting with: seads train ENV --set NAME=VALUE ...")
     return found

@@ -6,8 +6,8 @@ import dataclasses
 from collections.abc import Iterable
 from typing import Any
 
+from seads.agent.presets import preset as skill_preset
 from seads.agent.settings import changes
-from seads.agent.settings import preset as skill_preset
 from seads.baselines.settings import KINDS
 from seads.baselines.settings import preset as baseline_preset
 from seads.envs.own import find_factory, is_own
