@@ -18,6 +18,7 @@ import numpy as np
 
 from seads.evaluation import comparing
 from seads.show.report.paper import paper_result
+from seads.show.tables.document import markdown
 from seads.show.tables.kinds import kinds_of, values_of
 from seads.studies.collecting import collect
 from seads.studies.results import Point, Results, RunResult
@@ -154,10 +155,7 @@ def up_to_date(text: str, results: Results) -> str:
     """A page with its tables written anew."""
 
     def table(found: re.Match[str]) -> str:
-        head, *rows = TABLES[found[2]](results)
-        marks = ["---", *["---:"] * (len(head) - 1)]
-        body = "\n".join(f"| {' | '.join(line)} |" for line in [head, marks, *rows])
-        return f"{found[1]}{body}\n{found[3]}"
+        return f"{found[1]}{markdown(TABLES[found[2]](results))}\n{found[3]}"
 
     return PLACE.sub(table, text)
 

@@ -20,6 +20,7 @@ from seads.agent.batches import (
     how_often,
     log_likelihoods,
     model_batches,
+    number_effects,
     on_unusual_boards,
     score,
 )
@@ -152,7 +153,7 @@ def test_a_free_skills_labels_are_for_episodes_that_the_model_learns_from(tiny: 
 def test_a_known_effect_on_an_unusual_board_stays_with_its_skill(tiny: Tiny) -> None:
     flips = np.array([[1, 0, 0]] * 5 + [[0, 1, 0]] * 3, bool)
     unsure = np.array([1, 0, 0, 0, 0, 1, 1, 0], bool)
-    assert np.flatnonzero(on_unusual_boards(flips, unsure)).tolist() == [0]
+    assert np.flatnonzero(on_unusual_boards(number_effects(flips), unsure)).tolist() == [0]
 
     settings = tiny(surprise=True, honest_labels=0.0, relabel_model=1.0, sampled_episodes=0)
     model = initial_state(SHAPES, settings, 0).model
@@ -268,8 +269,8 @@ def test_what_a_working_skill_half_expects_is_for_a_free_one(tiny: Tiny) -> None
 def test_of_unknown_effects_the_frequent_ones_come_first() -> None:
     flips = np.array([[1, 1, 0], [1, 1, 0], [1, 1, 0], [1, 1, 0], [0, 1, 1], [0, 0, 1]], bool)
     unknown = np.array([True, True, True, True, True, False])
-    assert how_often(flips, unknown).tolist() == [1.0, 1.0, 1.0, 1.0, 0.25, 1.0]
-    assert how_often(flips, np.zeros(6, bool)).tolist() == [1.0] * 6
+    assert how_often(number_effects(flips), unknown).tolist() == [1.0, 1.0, 1.0, 1.0, 0.25, 1.0]
+    assert how_often(number_effects(flips), np.zeros(6, bool)).tolist() == [1.0] * 6
     often = np.array([1.0, 0.25])
     drawn = draw_surprising(
         np.arange(2), np.array([4.0, 4.0]), often, (400, 250), np.random.default_rng(0)

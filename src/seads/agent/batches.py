@@ -112,9 +112,9 @@ def model_batches(drawn: Drawn, settings: AgentSettings, rng: np.random.Generato
     posterior, novelty = drawn.posterior[index], drawn.novelty[index]
     changed = episodes.changed[index]
     scores, likelihoods = clipped_posterior(posterior), log_likelihoods(posterior, novelty)
-    flips = episodes.before[index] ^ episodes.after[index]
+    effects = number_effects(episodes.before[index] ^ episodes.after[index])
     unsure = (novelty > -np.log(KNOWN)) & changed
-    unusual = on_unusual_boards(flips, unsure)
+    unusual = on_unusual_boards(effects, unsure)
     works = (drawn.success > FREE) & settings.surprise
     if works.any() and not works.all():
         # a skill that works is what it does: what its model half expects, too, is for a free one
@@ -135,7 +135,7 @@ def model_batches(drawn: Drawn, settings: AgentSettings, rng: np.random.Generato
         own = np.take_along_axis(likelihoods, skills[:, None], 1)[:, 0]
         # what another skill explains is most often a slip of the policy: heard, but not first
         surprise = np.where(explained, np.minimum(-own, 0.25), -own)
-        often = how_often(flips, unsure & ~unusual)
+        often = how_often(effects, unsure & ~unusual)
         pick = draw_surprising(teaches, surprise[teaches], often[teaches], size, rng)
     else:
         pick = teaches[rng.integers(len(teaches), size=size)]
@@ -254,34 +254,32 @@ def log_likelihoods(
     return posterior - (posterior.max(1) + novelty)[:, None]
 
 
-def on_unusual_boards(
-    flips: Bool[np.ndarray, "episodes bits"], unsure: Bool[np.ndarray, "episodes"]
-) -> Bool[np.ndarray, "episodes"]:
-    """Where no skill was expected to flip bits that one is expected to flip on most boards.
-
-    Then the board is unusual, and the effect is that skill's: a free one must not take it up.
-    """
-    which = _kinds_of(flips)
-    share = np.bincount(which, unsure) / np.bincount(which)
-    return unsure & (share[which] < 0.5)
-
-
-def how_often(
-    flips: Bool[np.ndarray, "episodes bits"], unknown: Bool[np.ndarray, "episodes"]
-) -> Float[np.ndarray, "episodes"]:
-    """How often the same bits flipped, for unknown effects and beside the most frequent of these.
-
-    What happened once may never happen again, and must not keep a free skill from what happens.
-    """
-    which = _kinds_of(flips)
-    often = np.bincount(which)[which].astype(np.float64)
-    return np.where(unknown, often / often.max(where=unknown, initial=1.0), 1.0)
-
-
-def _kinds_of(flips: Bool[np.ndarray, "episodes bits"]) -> Int[np.ndarray, "episodes"]:
+def number_effects(flips: Bool[np.ndarray, "episodes bits"]) -> Int[np.ndarray, "episodes"]:
     """A number for each set of bits that flipped together."""
     _, which = np.unique(np.packbits(flips, axis=1), axis=0, return_inverse=True)
     return which.ravel()
+
+
+def on_unusual_boards(
+    effects: Int[np.ndarray, "episodes"], unsure: Bool[np.ndarray, "episodes"]
+) -> Bool[np.ndarray, "episodes"]:
+    """Where no skill was expected to have an effect that one is expected to have on most boards.
+
+    Then the board is unusual, and the effect is that skill's: a free one must not take it up.
+    """
+    share = np.bincount(effects, unsure) / np.bincount(effects)
+    return unsure & (share[effects] < 0.5)
+
+
+def how_often(
+    effects: Int[np.ndarray, "episodes"], unknown: Bool[np.ndarray, "episodes"]
+) -> Float[np.ndarray, "episodes"]:
+    """How often there was the same effect, of unknown ones beside the most frequent of these.
+
+    What happened once may never happen again, and must not keep a free skill from what happens.
+    """
+    often = np.bincount(effects)[effects].astype(np.float64)
+    return np.where(unknown, often / often.max(where=unknown, initial=1.0), 1.0)
 
 
 def draw_surprising(

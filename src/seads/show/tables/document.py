@@ -32,9 +32,7 @@ class Table:
 
     def to_markdown(self) -> str:
         """As this project's pages have it."""
-        marks = ["---", *["---:"] * (len(self.columns) - 1)]
-        lines = [self.columns, marks, *self.rows]
-        table = "\n".join(f"| {' | '.join(line)} |" for line in lines)
+        table = markdown([self.columns, *self.rows])
         return "\n\n".join([f"## {self.heading}", table, *self.notes]) + "\n"
 
     def to_latex(self) -> str:
@@ -67,6 +65,13 @@ class Table:
         for path, text in zip(paths, texts.values(), strict=True):
             write_text_aside(path, text)
         return paths
+
+
+def markdown(lines: Sequence[Sequence[str]]) -> str:
+    """A table without its heading; the first line has the titles of the columns."""
+    titles, *rows = lines
+    marks = ["---", *["---:"] * (len(titles) - 1)]
+    return "\n".join(f"| {' | '.join(line)} |" for line in [titles, marks, *rows])
 
 
 def _escaped(text: str) -> str:
