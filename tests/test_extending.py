@@ -19,7 +19,8 @@ from tests.tiny_settings import TINY
 
 import seads
 from seads import cli
-from seads.envs.manipulator import Manipulator, Rows
+from seads.envs.interface import Rows
+from seads.envs.manipulator import Manipulator
 from seads.envs.registry import MANIPULATORS, ManipulatorRow
 from seads.envs.render import Renderer
 from seads.evaluation import TaskScores

@@ -314,7 +314,7 @@ def test_it_goes_on_from_where_it_stood(name: str) -> None:
         np.testing.assert_equal(other.resume(), env.resume())
         for action in actions(env, 8, seed=1):
             ours, theirs = env.step(action), other.step(action)
-            np.testing.assert_equal(vars(ours), vars(theirs))
+            np.testing.assert_equal(ours._asdict(), theirs._asdict())
             if ours.done[0]:
                 np.testing.assert_equal(env.resume(), other.resume())
 

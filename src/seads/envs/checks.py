@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 from jaxtyping import Bool, Float, Int, UInt64
 
+from seads.envs.interface import Rows
 from seads.errors import SeadsError
 
 # Networks act in float32: an action may pass its bound by a rounding error.
@@ -69,8 +70,10 @@ def check_actions(
     running: Bool[np.ndarray, "rows"],
     low: Float[np.ndarray, "rows act"],
     high: Float[np.ndarray, "rows act"],
-) -> tuple[Int[np.ndarray, "picked"], Float[np.ndarray, "picked act"]]:
-    """The rows to step and their actions, within bounds; inactive rows may hold anything.
+) -> tuple[Rows, Float[np.ndarray, "picked act"]]:
+    """The rows to step, `slice(None)` for all, and their actions, within bounds.
+
+    Rows that are not active may hold anything.
 
     The bounds are the same in every row: repeating them takes a third of broadcasting's time.
     """
@@ -79,26 +82,33 @@ def check_actions(
         raise ValueError(f"actions have shape {given.shape}; expected {low.shape}")
     if given.dtype.kind not in "fiu":
         raise ValueError(f"actions must be real numbers, not {given.dtype}")
-    if active is None:
-        rows, idle = np.arange(len(running)), ~running
-    else:
+    rows: Rows = slice(None)
+    if active is not None:
         wanted = np.asarray(active)
         if wanted.shape != running.shape or wanted.dtype != np.bool_:
             raise ValueError(
                 f"active is {wanted.dtype} {wanted.shape}; expected bool {running.shape}"
             )
-        rows, idle = np.flatnonzero(wanted), wanted & ~running
-        given, low, high = given[rows], low[: len(rows)], high[: len(rows)]
-    if np.count_nonzero(idle):
+        if not wanted.all():
+            rows = np.flatnonzero(wanted)
+            given, low, high = given[rows], low[: len(rows)], high[: len(rows)]
+    able = running[rows]
+    if np.count_nonzero(able) < len(able):
         raise ValueError(
-            f"row {idle.argmax()} has no running episode; reset it, resume it, or leave it inactive"
+            f"row {_number(rows, int(able.argmin()))} has no running episode; "
+            "reset it, resume it, or leave it inactive"
         )
     picked = given.astype(np.float64, copy=False)
     clipped = np.minimum(np.maximum(picked, low), high)
     if np.count_nonzero(clipped == picked) < picked.size:  # a NaN is not even itself
-        for row, column in np.argwhere(~(np.abs(picked - clipped) <= _ROUNDING)):
+        for row, column in np.argwhere(~(np.abs(picked - clipped) <= _ROUNDING)).tolist():
             raise SeadsError(
-                f"row {rows[row]}: action[{column}] is {picked[row, column]}; "
+                f"row {_number(rows, row)}: action[{column}] is {picked[row, column]}; "
                 f"allowed is [{low[0, column]}, {high[0, column]}]"
             )
     return rows, clipped
+
+
+def _number(rows: Rows, at: int) -> int:
+    """The number of the picked row at this place."""
+    return at if isinstance(rows, slice) else int(rows[at])

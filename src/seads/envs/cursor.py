@@ -7,7 +7,8 @@ from typing import Literal
 import numpy as np
 from jaxtyping import Float, Float32, Int
 
-from seads.envs.manipulator import Manipulator, Rows
+from seads.envs.interface import Rows
+from seads.envs.manipulator import Manipulator
 from seads.errors import check_choice
 from seads.games.game import Game
 

@@ -98,7 +98,6 @@ class EmbeddedEnv:
         self._truncated = np.zeros(num_envs, bool)
         self._move = np.full(num_envs, NO_MOVE)
         self._touch = np.full((num_envs, 2), np.nan)
-        self._changed = np.zeros(num_envs, bool)
         self._closed = False
 
     def reset(
@@ -179,39 +178,42 @@ class EmbeddedEnv:
         return self._observation.copy()
 
     def step(self, actions: np.ndarray, active: np.ndarray | None = None) -> Step:
-        rows, actions = check_actions(actions, active, self._running, self._low, self._high)
-        at = rows if len(rows) < self.num_envs else slice(None)  # which is faster
+        at, actions = check_actions(actions, active, self._running, self._low, self._high)
         touch = self.manipulator.step(at, actions)
         boards = self._boards[at]
         move, played = self.manipulator.play(at, boards, touch)
-        changed = np.zeros(len(rows), bool)
-        if played is not boards:
+        if played is boards:
+            changed = np.zeros(len(boards), bool)
+        else:
             changed = (played != boards).any(axis=1)
             self._boards[at] = played
-        self._clock[at] += 1
-        clock, limit = self._clock[at], self._limit[at]
+        clock, limit = self._clock[at] + 1, self._limit[at]
         task = self.mode == "task"
-        terminated = (self._boards[at] == self.game.goal).all(axis=1) if task else changed
-        truncated = (clock >= limit) & ~terminated
-        running = ~(terminated | truncated)
+        terminated = (played == self.game.goal).all(axis=1) if task else changed
+        done = terminated | (clock >= limit)
+        self._clock[at] = clock
         self._terminated[at] = terminated
-        self._truncated[at] = truncated
-        self._running[at] = running
+        self._truncated[at] = done ^ terminated
+        self._running[at] = ~done
         self._move[at] = move
         self._touch[at] = touch
-        self._changed[at] = changed
         if task:
-            self._after_move(rows[changed & running])
+            goes_on = np.zeros(self.num_envs, bool)
+            goes_on[at] = changed & ~done
+            self._after_move(np.flatnonzero(goes_on))
         self._seen_time[at] = 1 - clock / limit
         self._seen_body[at] = self.manipulator.observe(at)
         symbol = self.game.to_bits(self._boards)
         self._seen_symbol[:] = symbol
+        reward = np.zeros(self.num_envs, np.float32)
+        if task:
+            reward[:] = self._terminated
         return Step(
             observation=self._observation.copy(),
             symbol=symbol,
             terminated=self._terminated.copy(),
             truncated=self._truncated.copy(),
-            reward=(self._terminated & task).astype(np.float32),
+            reward=reward,
             move=self._move.copy(),
         )
 
@@ -270,11 +272,6 @@ class EmbeddedEnv:
             if exact is not None:
                 touch[row] = exact
         return touch
-
-    @property
-    def changed(self) -> Bool[np.ndarray, "rows"]:
-        """Whether each row's last step changed its board: which touches had an effect."""
-        return self._changed & (self._clock > 0)
 
     def close(self) -> None:
         """Free the manipulator's physics; closing again does nothing."""

@@ -142,7 +142,8 @@ class GymBatch:
 
     def step(self, actions: np.ndarray, active: np.ndarray | None = None) -> Step:
         running = self._started & ~(self._terminated | self._truncated)
-        rows, actions = check_actions(actions, active, running, self._low, self._high)
+        picked, actions = check_actions(actions, active, running, self._low, self._high)
+        rows = np.arange(self.num_envs)[picked]
         shaped = actions.reshape(len(rows), *self._action_shape).astype(self._action_dtype)
         before = self._bits[rows]
         self._started[rows] = False

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
+from typing import NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 from jaxtyping import Bool, Float, Float32, Int, UInt64
+
+Rows = Int[np.ndarray, "picked"] | slice
+"""Which rows: their numbers, or `slice(None)` for all."""
 
 
 @dataclass(frozen=True)
@@ -46,8 +49,7 @@ def symbol_columns(observation_size: int, num_bits: int) -> tuple[int, int]:
     return observation_size - 1 - num_bits, observation_size - 1
 
 
-@dataclass(frozen=True)
-class Step:
+class Step(NamedTuple):
     """What one step brought, a row per environment; rows that were not stepped repeat themselves.
 
     In skill mode an episode ends when the symbol changed (`terminated`) or at the step

@@ -11,8 +11,9 @@ from mujoco.batch import Batch
 
 from seads.cores import cores
 from seads.envs.checks import check_count
+from seads.envs.interface import Rows
 from seads.envs.jaco_kinematics import ArmKinematics
-from seads.envs.manipulator import Manipulator, Mesh, MeshPose, Point, Rows, Stage, View
+from seads.envs.manipulator import Manipulator, Mesh, MeshPose, Point, Stage, View
 from seads.envs.physics import PHYSICS, PRESS_FORCE
 from seads.errors import check_choice
 from seads.games.game import Game

@@ -9,12 +9,11 @@ from typing import Any, NamedTuple, Protocol, runtime_checkable
 import numpy as np
 from jaxtyping import Float, Float32, Int, UInt8
 
+from seads.envs.interface import Rows
 from seads.games.board_types import NO_MOVE
 from seads.games.game import Game
 
 Boards = UInt8[np.ndarray, "picked fields"]
-Rows = Int[np.ndarray, "picked"] | slice
-"""Which rows: their numbers, or `slice(None)` for all."""
 Point = tuple[float, float]
 Place = tuple[float, float, float]
 

@@ -13,7 +13,8 @@ from mujoco.batch import Batch
 
 from seads.envs.checks import check_count
 from seads.envs.cursor import PUSH_THRESHOLD
-from seads.envs.manipulator import Manipulator, Point, Rows
+from seads.envs.interface import Rows
+from seads.envs.manipulator import Manipulator, Point
 from seads.errors import check_choice
 from seads.games.game import Game
 
@@ -100,7 +101,7 @@ class Reacher(Manipulator):
         """Both joints uniform in [0, 2 pi) (paper S.7.2), so the wrist may start past its limit."""
         angles = 2 * np.pi * uniforms
         self._qpos[rows], self._qvel[rows] = angles, 0.0
-        self._directions(rows, angles)
+        self._seen_directions[..., rows] = cosines_and_sines(angles.T.copy())
         self._seen_velocities[:, rows] = 0.0
 
     def step(
@@ -109,7 +110,11 @@ class Reacher(Manipulator):
         self._ctrl[rows] = actions[:, :2]
         self._warm_start[rows] = 0.0  # an action does not see the solutions before it
         self._batch.step(None if isinstance(rows, slice) else np.sort(rows), ACTION_REPEAT)
-        directions = self._directions(rows, self._qpos[rows])
+        angles = np.empty((3, len(actions)))  # of the shoulder, the wrist and, by both, the finger
+        angles[:2] = self._qpos[rows].T
+        np.add(angles[0], angles[1], angles[2])
+        directions = cosines_and_sines(angles)
+        self._seen_directions[..., rows] = directions[:, :2]
         self._seen_velocities[:, rows] = self._qvel[rows].T * _VELOCITY_SCALE
         upper, lower = self._lengths
         point = directions[:, 0] * upper + directions[:, 2] * lower
@@ -122,24 +127,6 @@ class Reacher(Manipulator):
         if self._scaled:
             return self._seen[:, rows].T.copy()
         return np.concatenate([self._qpos[rows], self._qvel[rows]], axis=1, dtype=np.float32)
-
-    def _directions(
-        self, rows: Rows, joints: Float[np.ndarray, "picked 2"]
-    ) -> Float[np.ndarray, "2 3 picked"]:
-        """Cosines, then sines, of shoulder, wrist and finger; what is seen of them is kept.
-
-        They are taken of a contiguous array: for a strided one numpy may take another, differently
-        rounded path, and a row must not depend on the size of the batch. An angle in each row:
-        many short rows are slow.
-        """
-        angles = np.empty((3, len(joints)))
-        angles[:2] = joints.T
-        np.add(angles[0], angles[1], angles[2])  # the finger is turned by both joints
-        directions = np.empty((2, *angles.shape))
-        np.cos(angles, directions[0])
-        np.sin(angles, directions[1])
-        self._seen_directions[..., rows] = directions[:, :2]
-        return directions
 
     def pose(self, row: int) -> Any:
         """The joint angles (shoulder, wrist), for `model`."""
@@ -156,3 +143,17 @@ class Reacher(Manipulator):
     def close(self) -> None:
         """Free the threads."""
         del self._batch
+
+
+def cosines_and_sines(
+    angles: Float[np.ndarray, "angles picked"],
+) -> Float[np.ndarray, "2 angles picked"]:
+    """Of a contiguous array, an angle in each row: many short rows are slow.
+
+    For a strided one numpy may take another, differently rounded path, and a row must not
+    depend on the size of the batch.
+    """
+    both = np.empty((2, *angles.shape))
+    np.cos(angles, both[0])
+    np.sin(angles, both[1])
+    return both

@@ -16,7 +16,8 @@ import numpy as np
 from jaxtyping import Bool, Float, Float32, Int
 
 from seads.envs.cursor import PUSH_THRESHOLD
-from seads.envs.manipulator import Manipulator, Mesh, MeshPose, Point, Rows, Stage, View
+from seads.envs.interface import Rows
+from seads.envs.manipulator import Manipulator, Mesh, MeshPose, Point, Stage, View
 from seads.errors import SeadsError, check_choice
 from seads.games.game import Game
 from seads.robot import kinematics

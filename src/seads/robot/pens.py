@@ -7,7 +7,7 @@ from typing import Protocol
 import numpy as np
 from jaxtyping import Bool, Float, Int, UInt8
 
-from seads.envs.manipulator import Rows
+from seads.envs.interface import Rows
 from seads.games.board_types import NO_MOVE
 from seads.games.game import Game
 from seads.robot.calibration import Calibration

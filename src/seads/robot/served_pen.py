@@ -11,7 +11,7 @@ import logging
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
-from seads.envs.manipulator import Rows
+from seads.envs.interface import Rows
 from seads.errors import SeadsError
 from seads.games.game import Game
 from seads.robot import kinematics

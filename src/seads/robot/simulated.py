@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 from jaxtyping import Bool, Float, Int, UInt64
 
-from seads.envs.manipulator import Rows
+from seads.envs.interface import Rows
 from seads.errors import require
 from seads.games.game import Game
 from seads.robot import kinematics
