@@ -49,12 +49,14 @@ class PackedAffine:
 
     def __call__(self, words: Words) -> UInt64[np.ndarray, "rows out_words"]:
         """The image of every row."""
+        # A word of all rows is an array of its own: numpy is slow along a strided one.
+        columns = np.ascontiguousarray(words.T)
+        image = np.repeat(self._constant[:, None], len(words), axis=1)
         if self._mostly_stays:
-            image = words ^ self._constant if self._constant.any() else words.copy()
-        else:
-            image = np.tile(self._constant, (len(words), 1))
+            image ^= columns
         for piece in self._pieces:
-            image[:, piece.target] ^= piece(words)
+            image[piece.target] ^= piece(columns[piece.source])
+        image = image.T
         if self._tables:
             octets = np.ascontiguousarray(words.astype("<u8", copy=False)).view(np.uint8)
             for octet, table in self._tables:
@@ -72,8 +74,8 @@ class _Piece:
     """To the right; negative to the left."""
     mask: np.uint64
 
-    def __call__(self, words: Words) -> UInt64[np.ndarray, "rows"]:
-        bits = words[:, self.source] & self.mask
+    def __call__(self, word: UInt64[np.ndarray, "rows"]) -> UInt64[np.ndarray, "rows"]:
+        bits = word & self.mask
         if self.shift > 0:
             bits >>= np.uint64(self.shift)
         elif self.shift < 0:

@@ -108,8 +108,8 @@ class OperatorSet:
     def advance(self, words: Words) -> Steps:
         """The states the operators lead to from `words`: (states, row left, skill)."""
         after = self._step(words).reshape(-1, words.shape[1])
-        skills, rows = np.divmod(np.arange(len(after)), len(words))
-        return after, rows, skills
+        rows = np.tile(np.arange(len(words)), self.num_skills)
+        return after, rows, np.repeat(np.arange(self.num_skills), len(words))
 
     def retreat(self, words: Words) -> Steps:
         """The states from which operators lead to `words`: (states, row led to, skill)."""
