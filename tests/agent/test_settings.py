@@ -37,6 +37,7 @@ DEFAULT = dict(
     entropy_in_action_units=False,
     entropy_share=0.32,
     alpha_fall=2.0,
+    gamma_fall=2.0,
     gamma=0.99,
     n_step=4,
     tau=0.005,
@@ -93,6 +94,7 @@ PAPER = dict(
     entropy_in_action_units=True,
     entropy_share=0.0,
     alpha_fall=0.0,
+    gamma_fall=0.0,
     scale_observations=False,
     gamma=0.99,
     n_step=1,
@@ -229,3 +231,10 @@ def test_the_entropy_weight_follows_from_the_task(
     spec = EnvSpec("any", 9, (-1.0,) * actions, (1.0,) * actions, 3, limit, skills)
     assert preset("default").for_environment(spec, skills).alpha == pytest.approx(alpha, abs=1e-4)
     assert preset("paper").for_environment(spec, skills) == preset("paper")
+
+
+def test_haste_falls_with_the_learning_rate() -> None:
+    settings = AgentSettings(gamma=0.99, gamma_fall=2.0, learning_rate=3e-4)
+    assert settings.discount(3e-4) == pytest.approx(0.99)
+    assert settings.discount(1e-4) == pytest.approx(1 - 0.01 / 9)
+    assert dataclasses.replace(settings, gamma_fall=0.0).discount(1e-4) == pytest.approx(0.99)

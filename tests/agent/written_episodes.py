@@ -55,5 +55,5 @@ def draw_batches(
     rng = np.random.default_rng(0)
     drawn = draw_episodes(model, buffer, settings, rng)
     for_model = model_batches(drawn, settings, rng)
-    rewarded, metrics = reward_episodes(drawn, settings)
+    rewarded, metrics = reward_episodes(drawn, settings, settings.gamma)
     return for_model, rewarded.batches(rng), metrics

@@ -153,6 +153,8 @@ class Rewarded:
     skills: Int[np.ndarray, "s"]
     rewards: Float[np.ndarray, "s"]
     settings: AgentSettings
+    gamma: float
+    """The discount a step now."""
 
     def batches(self, rng: np.random.Generator) -> SACBatches:
         """A round of batches, of all transitions alike."""
@@ -163,8 +165,8 @@ class Rewarded:
         ahead = np.minimum(left, settings.n_step)
         ended = ahead == left
         # the reward comes with the last step: seen from here it is discounted by the steps between
-        returns = np.where(ended, settings.gamma ** (ahead - 1) * self.rewards[pick], 0.0)
-        discounts = np.where(ended, 0.0, settings.gamma**ahead)
+        returns = np.where(ended, self.gamma ** (ahead - 1) * self.rewards[pick], 0.0)
+        discounts = np.where(ended, 0.0, self.gamma**ahead)
         chosen = self.index[pick]
         return SACBatches(
             episodes.observations[chosen, step],
@@ -176,7 +178,9 @@ class Rewarded:
         )
 
 
-def reward_episodes(drawn: Drawn, settings: AgentSettings) -> tuple[Rewarded, dict[str, float]]:
+def reward_episodes(
+    drawn: Drawn, settings: AgentSettings, gamma: float
+) -> tuple[Rewarded, dict[str, float]]:
     """What policy and critics learn from, and metrics of the episodes."""
     episodes, index = drawn.episodes, drawn.for_sac
     posterior, novelty = drawn.posterior[index], drawn.novelty[index]
@@ -193,7 +197,7 @@ def reward_episodes(drawn: Drawn, settings: AgentSettings) -> tuple[Rewarded, di
     )
     recent = slice(0, drawn.newest)
     as_meant = drawn.posterior[recent].argmax(1) == episodes.skills[recent]
-    return Rewarded(episodes, index, skills, rewards, settings), {
+    return Rewarded(episodes, index, skills, rewards, settings, gamma), {
         "reward": float(rewards.mean()),
         "changed": float(changed[recent].mean()),
         "skill_success": float((as_meant & changed[recent]).mean()),

@@ -134,7 +134,7 @@ def learn(
     state, model_loss = update_model(state, model_batches(drawn, settings, rng), rate, settings)
     if settings.score_again:
         drawn = drawn.scored_by(state.model)
-    rewarded, metrics = reward_episodes(drawn, settings)
+    rewarded, metrics = reward_episodes(drawn, settings, settings.discount(learning_rate))
     metrics["model_loss"] = float(model_loss)
     if isinstance(state.model, EitherForwardModel):
         _, metrics["linear_lead"], metrics["network_lead"] = map(float, state.model.leads)

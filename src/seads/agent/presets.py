@@ -31,6 +31,7 @@ DEFAULT: dict[str, Any] = dict(
     scale_observations=True,
     entropy_share=0.32,
     alpha_fall=2.0,
+    gamma_fall=2.0,
     updates_per_step=0.16,
     buffer_episodes=16384,
     sampled_episodes=1024,

@@ -48,6 +48,8 @@ class AgentSettings:
     """The entropy weight falls with this power of the learning rate; 0: not at all."""
     gamma: float = 0.99
     """Discount a step."""
+    gamma_fall: float = 0.0
+    """What gamma lacks of 1 falls with this power of the learning rate; 0: not at all."""
     n_step: int = 1
     """Steps of an episode that a critic's target looks ahead before it bootstraps."""
     tau: float = 0.005
@@ -167,7 +169,8 @@ class AgentSettings:
             "1 or more",
         )
         require_all(
-            "sampled_episodes alpha entropy_share alpha_fall updates_per_step noise_scale",
+            "sampled_episodes alpha entropy_share alpha_fall gamma_fall updates_per_step "
+            "noise_scale",
             lambda value: value >= 0,
             "0 or more",
         )
@@ -229,6 +232,10 @@ class AgentSettings:
         random = spec.step_limit * spec.action_size * math.log(2)
         alpha = self.entropy_share * 2 * math.log(num_skills) / random
         return dataclasses.replace(self, alpha=min(alpha, self.alpha))
+
+    def discount(self, learning_rate: float) -> float:
+        """Gamma where the learning rate has fallen to this: skills need not hurry any more."""
+        return 1 - (learning_rate / self.learning_rate) ** self.gamma_fall * (1 - self.gamma)
 
     @property
     def warmup_episodes(self) -> int:
