@@ -237,4 +237,5 @@ def test_haste_falls_with_the_learning_rate() -> None:
     settings = AgentSettings(gamma=0.99, gamma_fall=2.0, learning_rate=3e-4)
     assert settings.discount(3e-4) == pytest.approx(0.99)
     assert settings.discount(1e-4) == pytest.approx(1 - 0.01 / 9)
+    assert settings.discount(1.0) == pytest.approx(0.99), "a rate that grows"
     assert dataclasses.replace(settings, gamma_fall=0.0).discount(1e-4) == pytest.approx(0.99)

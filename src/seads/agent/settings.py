@@ -235,7 +235,8 @@ class AgentSettings:
 
     def discount(self, learning_rate: float) -> float:
         """Gamma where the learning rate has fallen to this: skills need not hurry any more."""
-        return 1 - (learning_rate / self.learning_rate) ** self.gamma_fall * (1 - self.gamma)
+        share = min(learning_rate / self.learning_rate, 1.0)
+        return 1 - share**self.gamma_fall * (1 - self.gamma)
 
     @property
     def warmup_episodes(self) -> int:
