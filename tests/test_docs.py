@@ -72,7 +72,12 @@ def test_the_snippet_of_the_readme_works(
     (code,) = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
     code = code.replace('"lightsout-jaco"', '"lightsout-cursor"')
     code = code.replace("evaluate(agent)", "evaluate(agent, starts=1, episodes_per_depth=1)")
-    code = code.replace('"lightsout-cursor", seed=0', '"lightsout-cursor-2x2", env_steps=300')
+    asked, less = (
+        '"lightsout-cursor", seed=0, env_steps=100_000',
+        '"lightsout-cursor-2x2", env_steps=300',
+    )
+    assert asked in code
+    code = code.replace(asked, less)
     exec(compile(code, "README.md", "exec"), {})
     printed = capsys.readouterr().out
     assert "solved with " in printed

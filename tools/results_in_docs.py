@@ -27,7 +27,7 @@ ROOT = Path(__file__).parents[1]
 PAGES = (ROOT / "README.md", ROOT / "docs" / "learning.md")
 PLACE = re.compile(r"(<!-- results: ([\w-]+) -->\n).*?(<!-- end of results -->)", re.DOTALL)
 ROBOT_STEPS = {"lightsout-robot-absolute": 5_000, "lightsout-robot": 165_000}
-"""Of the paper's robot, which solved all of its boards (S.12)."""
+"""Of the paper's robot, which solved all of its boards (S.5)."""
 GROUP = "default"
 STEPS = (15_000, 25_000, 50_000, 100_000, 200_000, 300_000, 400_000, 600_000, 800_000)
 

@@ -35,6 +35,8 @@ class Purpose(IntEnum):
     """Starts from which a run measures its own coverage."""
     PLAY = 24
     """Boards and poses of `seads play`."""
+    DEALT = 25
+    """Boards that a tablet deals to whoever plays."""
     SAC_NOISE = 31
     SAC_STARTS = 32
     SAC_BATCHES = 33

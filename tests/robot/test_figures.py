@@ -1,4 +1,4 @@
-"""The paper's figures of its robot (S.12), from commands alone."""
+"""The paper's figures of its robot (S.5), from commands alone."""
 
 from __future__ import annotations
 

@@ -97,7 +97,7 @@ def test_a_look_at_the_coverage_leaves_no_trace(
     with closing(Trainer(config)) as trainer:
         (own / "parts").mkdir()
         config.write(own / "parts" / "config.json")
-        trainer.look(trainer.begin())
+        trainer.measure_coverage(trainer.begin())
     while (ended := stopped_soon(own / "parts")) != "finished":
         assert ended == "stopped"
     same_run(own / "whole", own / "parts")
@@ -108,7 +108,7 @@ def test_looks_take_a_tenth_of_the_steps(own: Path, tiny_run: Make) -> None:
     config = tiny_run(env="own_counted:factory", env_steps=300, coverage_every=1)
     with closing(Trainer(config)) as trainer:
         progress, metrics = trainer.epoch(trainer.begin())
-        looked = int(trainer.look(progress).lengths.sum())
+        looked = int(trainer.measure_coverage(progress).lengths.sum())
         assert "coverage" in metrics
         assert progress.next_coverage == progress.env_steps + 10 * looked
         progress, metrics = trainer.epoch(progress)

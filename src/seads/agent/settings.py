@@ -102,7 +102,7 @@ class AgentSettings:
     episodes_per_epoch: int = 32
     """Episodes collected an epoch, one in each row of the environment."""
     episodes_going_on: int = 4
-    """Episodes an epoch, one after the other, where the environment is never reset (paper S.12)."""
+    """Episodes an epoch, one after the other, where the environment is never reset (paper S.5)."""
     recent_episodes: int = 256
     """Newest episodes, all of which are learned from in every epoch."""
     buffer_episodes: int = 2048

@@ -20,7 +20,7 @@ from seads.envs.gymnasium_rows import (
     Outcome,
     Reset,
     RowFailed,
-    Rows,
+    RowSet,
     ThreadRows,
     Vectorise,
 )
@@ -30,7 +30,7 @@ from seads.errors import SeadsError, check_choice, told
 from seads.games.game import NO_MOVE
 
 Phi = Callable[[Any], Any]
-KINDS: dict[str, Callable[[MakeEnv, int], Rows]] = {
+KINDS: dict[str, Callable[[MakeEnv, int], RowSet]] = {
     "none": LoopRows,
     "threads": ThreadRows,
     "processes": ProcessRows,

@@ -71,7 +71,7 @@ class Look(NamedTuple):
         )
 
 
-class Rows(Protocol):
+class RowSet(Protocol):
     """A set of environments, one per row. The first is there at once, to be looked at."""
 
     look: Look

@@ -22,7 +22,7 @@ from seads.evaluation.tasks import BoardScores, depth_title, draw_boards
 from seads.games.game import Split
 from seads.tables import mean_text, table_text
 
-Rows = Bool[np.ndarray, "rows"]
+Picked = Bool[np.ndarray, "rows"]
 
 
 @dataclass(frozen=True)
@@ -99,7 +99,7 @@ def measure_baseline(
         for first in range(0, boards, ROWS):
             part = slice(first, min(first + ROWS, boards))
 
-            def note(over: Rows, good: Rows, steps: np.ndarray, part: slice = part) -> None:
+            def note(over: Picked, good: Picked, steps: np.ndarray, part: slice = part) -> None:
                 solved[part], lengths[part], ended[part] = good, steps, over
 
             with closing(agent.make_env(part.stop - first, mode="task")) as env:

@@ -25,8 +25,8 @@ def mean_std(values: Values) -> tuple[float, float]:
     )
 
 
-def _resampled(values: Values, seed: int) -> Float[np.ndarray, "resamples runs"]:
-    drawn = np.random.default_rng([seed, len(values)]).integers(
+def _resampled(values: Values, *stream: int) -> Float[np.ndarray, "resamples runs"]:
+    drawn = np.random.default_rng([*stream, len(values)]).integers(
         len(values), size=(RESAMPLES, len(values))
     )
     return np.asarray(values, float)[drawn]
@@ -49,7 +49,7 @@ def hodges_lehmann(ours: Values, theirs: Values) -> float:
 
 def hodges_lehmann_interval(ours: Values, theirs: Values, seed: int = 0) -> Interval:
     """Its 95 % percentile-bootstrap interval; both sides are resampled."""
-    found = _resampled(ours, seed)[:, :, None] - _resampled(theirs, seed + 1)[:, None, :]
+    found = _resampled(ours, seed)[:, :, None] - _resampled(theirs, seed, 1)[:, None, :]
     return _middle(np.median(found.reshape(RESAMPLES, -1), axis=1))
 
 
@@ -102,7 +102,7 @@ def interquartile_mean(groups: Sequence[Values]) -> float:
 
 def interquartile_interval(groups: Sequence[Values], seed: int = 0) -> Interval:
     """Its 95 % interval by a stratified bootstrap: runs are drawn anew in each environment."""
-    drawn = [_resampled(values, seed + index) for index, values in enumerate(groups)]
+    drawn = [_resampled(values, seed, index) for index, values in enumerate(groups)]
     return _middle(trim_mean(np.concatenate(drawn, axis=1), 0.25, axis=1))
 
 

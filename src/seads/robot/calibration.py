@@ -1,6 +1,6 @@
 """Where the screen lies under the arm: a plane by least squares and a perspective map onto it.
 
-As in the paper (S.12): the touched points are projected onto the plane that fits them best, a
+As in the paper (S.5): the touched points are projected onto the plane that fits them best, a
 perspective transform pairs them with places (x, y) on the screen, and a target is transform(x, y)
 plus the plane's normal times z. Unlike there, more than the four corners may be touched.
 """
@@ -8,7 +8,6 @@ plus the plane's normal times z. Unlike there, more than the four corners may be
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +18,7 @@ from jaxtyping import Float
 from msgspec import Meta, Struct
 
 from seads.errors import SeadsError
+from seads.files import write_text_aside
 from seads.reading import read_json
 from seads.robot import kinematics
 from seads.robot.guard import LARGEST, MOST_TILT, Envelope
@@ -27,7 +27,7 @@ from seads.robot.tablet import combine
 
 FILE_VERSION = 1
 FULL_HEIGHT = 100.0
-"""mm above the screen at z = 1 (paper S.12: about 10 cm)."""
+"""mm above the screen at z = 1 (paper S.5: about 10 cm)."""
 DEEPEST = 1.5
 """mm below the fitted plane that the guard still allows."""
 MARGIN = 40.0
@@ -156,9 +156,7 @@ class Calibration:
 
     def save(self, file: Path) -> None:
         """Write it as JSON, aside and then in place."""
-        aside = file.with_name(f"{file.name}.part")
-        aside.write_text(json.dumps(self.as_json(), indent=1) + "\n")
-        os.replace(aside, file)
+        write_text_aside(file, json.dumps(self.as_json(), indent=1) + "\n")
 
     def as_json(self) -> dict[str, Any]:
         return {

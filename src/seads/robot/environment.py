@@ -1,4 +1,4 @@
-"""The robot's two manipulators: a uArm with a pen that plays on a tablet (paper S.12).
+"""The robot's two manipulators: a uArm with a pen that plays on a tablet (paper S.5).
 
 By default the arms are reckoned in this process, as many as there are rows. With `port` there is
 one row and it is real: the arm on that serial line, or its twin, at a screen that shows the board.
@@ -56,7 +56,7 @@ class RobotArm(Manipulator):
     height: ClassVar[float]
     """z from which the pen comes down."""
     paper: ClassVar[tuple[int, float]]
-    """Environment steps of the paper's training on a real arm, and its hours (S.12)."""
+    """Environment steps of the paper's training on a real arm, and its hours (S.5)."""
 
     def __init__(
         self,

@@ -26,7 +26,7 @@ class ArmHours:
     """By acceleration, in turns of a motor/s²."""
     paper_steps: int
     paper_hours: float
-    """What the paper needed on the real arm, learning included (S.12)."""
+    """What the paper needed on the real arm, learning included (S.5)."""
 
     def to_json(self) -> dict[str, Any]:
         """As `seads robot hours --json` prints it."""

@@ -18,9 +18,9 @@ Places = Float[np.ndarray, "rows 2"]
 Ways = Float[np.ndarray, "rows points 3"]
 
 PUSH_HEIGHT = 0.2
-"""z from which an absolute push comes down (paper S.12.1)."""
+"""z from which an absolute push comes down (paper S.5.1)."""
 HOVER = 0.3
-"""z at which the displacement environment moves (paper S.12.2)."""
+"""z at which the displacement environment moves (paper S.5.2)."""
 PRESS = 0.6
 """mm that a push goes on below the plane, which is only as good as its touches. The paper goes to
 z = 0 and says nothing of this."""

@@ -124,13 +124,13 @@ class Trainer:
         )
         knows_moves = self.env.spec.num_moves is not None
         if knows_moves and config.coverage_every and env_steps >= progress.next_coverage:
-            runs = self.look(progress)
+            runs = self.measure_coverage(progress)
             metrics["coverage"] = float(runs.distinct.mean())
             pause = int(runs.lengths.sum() / LOOKING)
             progress.next_coverage = env_steps + max(config.coverage_every, pause)
         return progress, metrics
 
-    def look(self, progress: Progress) -> SkillRuns:
+    def measure_coverage(self, progress: Progress) -> SkillRuns:
         """What the averaged policy does on a few training boards (evaluation has test boards).
 
         In the rows that collect, which are idle between epochs and reset before the next; of an

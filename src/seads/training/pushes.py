@@ -1,4 +1,4 @@
-"""Where the first and the last skills of a run touched the board, as in the paper (S.12.1)."""
+"""Where the first and the last skills of a run touched the board, as in the paper (S.5.1)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from seads.reading import read_json
 FILE = "pushes.json"
 """In a run's directory, or beside a packaged agent's card."""
 KEPT = 200
-"""How many of the first, and of the last (paper S.12.1)."""
+"""How many of the first, and of the last (paper S.5.1)."""
 Touches = Float32[np.ndarray, "touches 3"]
 """Skill, x and y of each touch, oldest first."""
 

@@ -9,7 +9,7 @@ import numpy as np
 from seads.errors import SeadsError
 from seads.games.game import Game
 from seads.robot.board.server import PORT, BoardServer
-from seads.streams import row_seeds
+from seads.streams import Purpose, row_seeds
 
 _PAUSE = 3.0
 """Seconds in which a solved board stays."""
@@ -61,7 +61,9 @@ def _deal(server: BoardServer, depth: int, seed: int) -> None:
 def _new_board(game: Game, depth: int, seed: int, dealt: int) -> np.ndarray:
     """A board that is not solved: distinct moves can undo each other where boards are large."""
     for attempt in range(100):
-        board = game.draw(np.array([depth]), "all", row_seeds(seed, 1, dealt, attempt))[0]
+        board = game.draw(
+            np.array([depth]), "all", row_seeds(seed, 1, Purpose.DEALT, dealt, attempt)
+        )[0]
         if not np.array_equal(board, game.goal):
             return board
     raise SeadsError(f"{depth} moves always lead back to the solved board; choose another depth")

@@ -70,7 +70,7 @@ MAPS = (
 
 PUSHES = (
     "Where the board was touched by the first and by the last skills of the training, exploration "
-    "included; colour and marker are the skill's (paper S.12.1)."
+    "included; colour and marker are the skill's (paper S.5.1)."
 )
 
 

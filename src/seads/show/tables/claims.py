@@ -18,7 +18,7 @@ ROBOT = {
     "lightsout-robot-absolute": "all of 100 boards after 5,000 pushes of a real arm",
     "lightsout-robot": "all of 25 boards after about 165,000 displacements of a real arm",
 }
-"""What the paper says of its robot (S.12)."""
+"""What the paper says of its robot (S.5)."""
 
 
 @dataclass(frozen=True)

@@ -33,9 +33,9 @@ SKILLS = {"S.6": ENVIRONMENTS[0:2], "S.7": ENVIRONMENTS[2:4], "S.8": ENVIRONMENT
 """Paths of the skills; where they touch is S.5."""
 
 SOLUTION_LENGTHS = dict(zip(ENVIRONMENTS, (15, 10), strict=False))
-"""About how many env steps the paper's agents need at depth 5 (S.2.1), where it says so."""
+"""About how many env steps the paper's agents need at depth 5 (S.2.2), where it says so."""
 SKILL_LENGTHS = dict(zip(ENVIRONMENTS, (3, 2, 11, 9, 12, 13), strict=True))
-"""The paper's medians (S.2.2)."""
+"""The paper's medians (S.2.3)."""
 
 MAPS_ARE = "an evaluation of skills"
 
@@ -203,7 +203,7 @@ def large_depths(results: Results, kinds: Kinds) -> Figure | None:
     from matplotlib.ticker import FuncFormatter, MaxNLocator
 
     panels: dict[str, dict[str, tuple[np.ndarray, np.ndarray]]] = {}
-    names = ("plans found", "boards solved", "planning time, s")
+    names = ("plans found", "boards solved", "all planning for a board, s")
     for (env, group), runs in kinds.items():
         own = {run.run for run in runs}
         boards = [board for board in results.boards if board.deep and board.run in own]
@@ -241,7 +241,7 @@ def large_depths(results: Results, kinds: Kinds) -> Figure | None:
 
 
 def _at_depth(boards: Sequence[Board], name: str) -> float:
-    if name.startswith("planning"):
+    if name.startswith("all planning"):
         found = [
             board.plan_seconds
             for board in boards
