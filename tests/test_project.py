@@ -300,11 +300,11 @@ def test_every_dependency_is_pinned() -> None:
     assert {plain(re.split(r"[<>=]", one)[0]) for one in wanted} <= pinned
 
 
-@pytest.mark.parametrize("folder", ["src", "tests", "benchmarks", "tools", "examples"])
+@pytest.mark.parametrize("folder", ["src", "tests", "benchmarks", "tools", "examples", "studies"])
 def test_a_file_is_read_in_one_go(folder: str) -> None:
     long = {
         path.name: lines
-        for kind in ("*.py", "*.html")
+        for kind in ("*.py", "*.html", "*.toml")
         for path in (ROOT / folder).rglob(kind)
         if (lines := _lines(path)) > 350
     }
