@@ -12,7 +12,7 @@ from jaxtyping import Bool
 
 from seads.errors import SeadsError
 from seads.planning.costs import Costs
-from seads.planning.words import count, duration
+from seads.planning.words import count, duration, move_words, step_words
 
 
 class PlanStatus(Enum):
@@ -86,19 +86,22 @@ class Plan:
     def __len__(self) -> int:
         return len(self.skills)
 
-    def __str__(self) -> str:
-        """The plan, a line per skill; or why there is none."""
+    @property
+    def heading(self) -> str:
+        """The plan in a line: its length and who found it; or why there is none."""
         took = duration(self.seconds)
         if not self.solved:
             return f"no plan after {took}: {self.verdict}"
         if not self.skills:
             return "plan: nothing to do, the start is the goal"
-        lines = [f"plan: {count(len(self), 'skill')}, found in {took} by {self.planner}"]
-        for number, skill in enumerate(self.skills, 1):
-            move = self.moves[number - 1] if self.moves else ""
-            words = "no move of the game" if move is None else move
-            lines.append(f"  {number}. skill {skill}" + (f": {words}" if words else ""))
-        return "\n".join(lines)
+        return f"plan: {count(len(self), 'skill')}, found in {took} by {self.planner}"
+
+    def __str__(self) -> str:
+        """The heading, and a line per skill."""
+        does = map(move_words, self.moves or [""] * len(self))
+        steps = map(step_words, self.skills, does)
+        lines = (f"  {number}. {step}" for number, step in enumerate(steps, 1))
+        return "\n".join([self.heading, *lines])
 
 
 class Meter:
