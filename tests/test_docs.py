@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import doctest
+import importlib
+import inspect
 import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -62,6 +65,39 @@ def test_the_examples_of_the_python_page_print_what_they_say(
     page = str(ROOT / "docs" / "python.md")
     failed, tried = doctest.testfile(page, module_relative=False, optionflags=flags)
     assert (failed, tried > 30) == (0, True)
+
+
+def called(path: str) -> Any:
+    """What a dotted name means; a module, or something in one."""
+    home, _, name = path.rpartition(".")
+    try:
+        return getattr(importlib.import_module(home), name)
+    except AttributeError:
+        return importlib.import_module(path)
+
+
+def listed() -> list[str]:
+    """The names of the API reference."""
+    return re.findall(r"^::: (\S+)$", (ROOT / "docs" / "api.md").read_text(), re.MULTILINE)
+
+
+@pytest.mark.parametrize("path", listed())
+def test_what_the_reference_lists_is_described(path: str) -> None:
+    said = inspect.getdoc(called(path)) or ""
+    # a dataclass without a docstring is given its signature as one
+    assert said
+    assert not said.startswith(path.rpartition(".")[2] + "(")
+
+
+def test_the_reference_lists_what_the_python_page_uses() -> None:
+    page = (ROOT / "docs" / "python.md").read_text()
+    used = set(re.findall(r"\bseads(?:\.\w+)+", page))
+    for home, names in re.findall(r"from (seads[\w.]*) import (.+)", page):
+        used |= {f"{home}.{name}" for name in names.split(", ")}
+    public = [called(path) for path in listed()]
+    things = {path: found for path in used if not inspect.ismodule(found := called(path))}
+    assert len(things) > 20
+    assert sorted(path for path, found in things.items() if found not in public) == []
 
 
 def test_the_snippet_of_the_readme_works(

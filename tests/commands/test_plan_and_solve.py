@@ -15,6 +15,7 @@ from tests.exact_agent import exact_agent
 
 from seads import cli
 from seads.games import LightsOut
+from seads.solving import load
 
 GAME = LightsOut(5)
 CROSS = ".#... ###.. .#... ..... ....."
@@ -70,6 +71,9 @@ def test_a_plan_names_its_moves(agent: str, ask: Ask) -> None:
     assert found["minimal"] is True
     assert 0 < found["seconds"] < 60
     assert found["board"] == ".#.../###../.#.../...../....."
+    same = load(agent).plan(CROSS).to_json()
+    assert found.keys() == same.keys() | {"env"}
+    assert (found["board"], found["goal"]) == (same["board"], same["goal"])
 
 
 def test_a_plan_for_another_goal_and_another_cost(agent: str, ask: Ask) -> None:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from seads.games import make_game
-from seads.planning import Budget, Plan, PlanStatus, RulesModel, plan
+from seads.planning import Asked, Budget, Plan, PlanStatus, RulesModel, plan
 from seads.planning.words import count, duration
 
 FOUND = Plan(PlanStatus.SOLVED, (4, 0), np.zeros((3, 2), bool), seconds=0.0042, planner="gf2")
@@ -23,6 +23,19 @@ def test_a_plan_prints_a_line_per_skill() -> None:
     ]
     alone = replace(FOUND, skills=(4,), seconds=2.26)
     assert str(alone).split("\n")[0] == "plan: 1 skill, found in 2.3 s by gf2"
+
+
+def test_a_plan_as_json_says_what_it_was_asked_where_that_is_known() -> None:
+    found = replace(FOUND, cost=2.0, minimal=True, moves=("press r1c2", None), compile_seconds=1.0)
+    alone = found.to_json()
+    assert (alone["status"], alone["skills"], alone["used"]) == ("solved", [4, 0], "gf2")
+    assert (alone["moves"], alone["cost"]) == (["press r1c2", None], 2.0)
+    assert alone["seconds"] == pytest.approx(1.0042)
+    assert "planner" not in alone
+    asked = replace(found, asked=Asked("auto", "length", "#.", "..")).to_json()
+    said = {"planner": "auto", "minimise": "length", "board": "#.", "goal": ".."}
+    assert asked == alone | said
+    assert Plan(PlanStatus.TIME_BUDGET).to_json()["cost"] is None  # JSON knows no infinity
 
 
 def test_without_a_plan_the_reason_is_printed() -> None:

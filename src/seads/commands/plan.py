@@ -71,42 +71,24 @@ def run(options: Options) -> dict[str, Any]:
 
 def make_plan(agent: Agent, board: str, options: Options) -> dict[str, Any]:
     """Plan, show the plan, and return it for JSON."""
-    import numpy as np
-
-    from seads.planning import compile_model
-    from seads.solving.boards import goal_for
-    from seads.solving.solver import Solving
     from seads.solving.words import side_by_side
 
-    boards = agent.boards
-    start = boards.read(board)
-    goal = goal_for(boards, start, None if options.goal is None else boards.read(options.goal))
-    solving = Solving(options.planner, True, options.minimise, options.seconds, options.memory_mb)
-    solver = agent.solver(solving, np.array([start, goal]))
-    found = agent.named(solver.plan(start, goal))
-    print(side_by_side("from\n" + boards.write(start), "to\n" + boards.write(goal)), end="\n\n")
+    found = agent.plan(
+        board,
+        options.goal,
+        planner=options.planner,
+        minimise=options.minimise,
+        seconds=options.seconds,
+        memory_mb=options.memory_mb,
+    )
+    start, goal = map(agent.boards.write, agent.task(board, options.goal))
+    print(side_by_side(f"from\n{start}", f"to\n{goal}"), end="\n\n")
     print(found)
-    result: dict[str, Any] = {
-        "status": found.status.name.lower(),
-        "skills": list(found.skills),
-        "moves": list(found.moves),
-        "seconds": found.seconds + solver.compile_seconds,
-        "compile_seconds": solver.compile_seconds,
-        "planner": options.planner,
-        "used": found.planner,
-        "minimise": options.minimise,
-        "cost": found.cost if found.solved else None,
-        "minimal": found.minimal,
-        "expanded": found.expanded,
-        "message": found.verdict,
-        "board": boards.line(start),
-        "goal": boards.line(goal),
-    }
+    result = found.to_json()
     if options.pddl is not None:
-        from seads.planning.pddl import write_pddl
+        from seads.solving.operators import export_pddl
 
-        compiled = compile_model(solver.network, np.array([start, goal]))
-        paths = write_pddl(start, goal, compiled, options.pddl, agent.env)
+        paths = export_pddl(agent, board, options.goal, folder=options.pddl)
         result["pddl"] = [str(path) for path in paths]
         print(f"written: {', '.join(result['pddl'])}")
     return result

@@ -208,6 +208,7 @@ class GymBatch:
 
 
 wrap = GymBatch
+"""`GymBatch`, by what one does with it: `return wrap(make, phi, num_envs)` in a factory."""
 
 
 def _ask(phi: Phi, observation: Any, num_bits: int | None) -> Bool[np.ndarray, "bits"]:

@@ -7,10 +7,11 @@ from seads.planning.model import RulesModel, SymbolicModel
 from seads.planning.operators import Compiled, Operator
 from seads.planning.planner import plan
 from seads.planning.planners import PLANNERS
-from seads.planning.result import Budget, Plan, PlanStatus
+from seads.planning.result import Asked, Budget, Plan, PlanStatus
 
 __all__ = [
     "PLANNERS",
+    "Asked",
     "Budget",
     "Compiled",
     "Costs",

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import math
 import time
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from enum import Enum
+from typing import Any
 
 import numpy as np
 from jaxtyping import Bool
 
 from seads.errors import SeadsError
-from seads.planning.costs import Costs
-from seads.planning.words import count, duration
+from seads.planning.costs import Costs, Minimise
+from seads.planning.words import count, duration, move_words, step_words
 
 
 class PlanStatus(Enum):
@@ -45,6 +46,16 @@ class Budget:
 
 
 @dataclass(frozen=True)
+class Asked:
+    """What a plan was asked for; boards as lines of text."""
+
+    planner: str
+    minimise: Minimise
+    board: str
+    goal: str
+
+
+@dataclass(frozen=True)
 class Plan:
     """The outcome of one planning call; without a solution, `skills` and `states` are empty."""
 
@@ -71,7 +82,11 @@ class Plan:
     """What the answer rests on, where the status does not say it."""
     moves: tuple[str | None, ...] = ()
     """What each skill does, in words; None where it makes no move of the game. Filled in by who
-    knows it."""
+    knows it, as the next two are."""
+    compile_seconds: float = 0.0
+    """What it took to make the model ready to plan with, before the first plan."""
+    asked: Asked | None = None
+    """From where to where, and how."""
 
     @property
     def solved(self) -> bool:
@@ -83,22 +98,41 @@ class Plan:
         """How planning ended, and what that rests on."""
         return ", ".join(filter(None, (self.status.value, self.note)))
 
+    def to_json(self) -> dict[str, Any]:
+        """As `seads plan --json` prints it, where it was `asked` of an agent."""
+        return {
+            "status": self.status.name.lower(),
+            "skills": list(self.skills),
+            "moves": list(self.moves),
+            "seconds": self.seconds + self.compile_seconds,
+            "compile_seconds": self.compile_seconds,
+            "used": self.planner,
+            "cost": self.cost if self.solved else None,
+            "minimal": self.minimal,
+            "expanded": self.expanded,
+            "message": self.verdict,
+            **({} if self.asked is None else asdict(self.asked)),
+        }
+
     def __len__(self) -> int:
         return len(self.skills)
 
-    def __str__(self) -> str:
-        """The plan, a line per skill; or why there is none."""
+    @property
+    def heading(self) -> str:
+        """The plan in a line: its length and who found it; or why there is none."""
         took = duration(self.seconds)
         if not self.solved:
             return f"no plan after {took}: {self.verdict}"
         if not self.skills:
             return "plan: nothing to do, the start is the goal"
-        lines = [f"plan: {count(len(self), 'skill')}, found in {took} by {self.planner}"]
-        for number, skill in enumerate(self.skills, 1):
-            move = self.moves[number - 1] if self.moves else ""
-            words = "no move of the game" if move is None else move
-            lines.append(f"  {number}. skill {skill}" + (f": {words}" if words else ""))
-        return "\n".join(lines)
+        return f"plan: {count(len(self), 'skill')}, found in {took} by {self.planner}"
+
+    def __str__(self) -> str:
+        """The heading, and a line per skill."""
+        does = map(move_words, self.moves or [""] * len(self))
+        steps = map(step_words, self.skills, does)
+        lines = (f"  {number}. {step}" for number, step in enumerate(steps, 1))
+        return "\n".join([self.heading, *lines])
 
 
 class Meter:

@@ -21,10 +21,10 @@ from seads.envs import make_env
 from seads.envs.interface import BatchedEnv, EnvSpec, symbol_columns
 from seads.errors import SeadsError, unknown
 from seads.jax_setup import prepare_jax
-from seads.planning import Plan
+from seads.planning import Asked, Plan
 from seads.planning.costs import Minimise
 from seads.reading import Layers, Size
-from seads.solving.boards import GameReader, Reader, game_of, goal_for
+from seads.solving.boards import GameReader, Reader, Symbol, game_of, goal_for
 from seads.solving.solver import Solver, Solving
 
 ALGORITHMS = ("seads", "vic")
@@ -109,6 +109,11 @@ class Agent:
             raise SeadsError(f"a board of {given}; give text, {bits} bits, or the fields' values")
         return values.ravel().astype(bool)
 
+    def task(self, board: Board, goal: Board | None = None) -> tuple[Symbol, Symbol]:
+        """Start and goal, the solved board by default; raises SeadsError if no moves lead there."""
+        start = self.symbol(board)
+        return start, goal_for(self.boards, start, None if goal is None else self.symbol(goal))
+
     def plan(
         self,
         board: Board,
@@ -121,9 +126,11 @@ class Agent:
     ) -> Plan:
         """A cheapest plan of skills from the board to the goal, the solved board by default."""
         solving = Solving(planner, True, minimise, seconds, memory_mb)
-        start = self.symbol(board)
-        wanted = goal_for(self.boards, start, None if goal is None else self.symbol(goal))
-        return self.named(self.solver(solving, np.array([start, wanted])).plan(start, wanted))
+        start, wanted = self.task(board, goal)
+        solver = self.solver(solving, np.array([start, wanted]))
+        asked = Asked(planner, minimise, self.boards.line(start), self.boards.line(wanted))
+        found = self.named(solver.plan(start, wanted))
+        return replace(found, compile_seconds=solver.compile_seconds, asked=asked)
 
     def named(self, plan: Plan) -> Plan:
         """The plan with words for what the model expects of each skill."""

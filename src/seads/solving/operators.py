@@ -1,9 +1,10 @@
-"""What each skill does, as the operators that planning uses, and which move of the game that is."""
+"""What each skill does: the operators that planning uses, in words, as game moves, as PDDL."""
 
 from __future__ import annotations
 
 from collections import Counter
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,8 @@ from jaxtyping import Bool
 from seads.planning import compile_model, operator_rows
 from seads.planning.compile import walk
 from seads.planning.describe import OperatorRow
-from seads.solving.agent import Agent
+from seads.planning.pddl import write_pddl
+from seads.solving.agent import Agent, Board
 from seads.solving.boards import Reader
 from seads.solving.symbolic_model import symbolic_model
 
@@ -49,6 +51,18 @@ def list_operators(agent: Agent) -> list[SkillOperator]:
             )
         )
     return found
+
+
+def export_pddl(
+    agent: Agent, board: Board, goal: Board | None = None, *, folder: str | Path
+) -> tuple[Path, Path]:
+    """Write domain.pddl and problem.pddl, from the board to the goal, for planners elsewhere.
+
+    The goal is the solved board by default; returns the paths. Needs the extra `planning`.
+    """
+    start, wanted = agent.task(board, goal)
+    compiled = compile_model(symbolic_model(agent), np.array([start, wanted]))
+    return write_pddl(start, wanted, compiled, folder, agent.env)
 
 
 def _around(agent: Agent) -> Bool[np.ndarray, "1 bits"]:

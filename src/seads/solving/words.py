@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from seads.planning.words import count
+from seads.planning.words import count, step_words
 from seads.solving.boards import Reader
 from seads.solving.execution import Effect, Execution, SkillRun
 
@@ -60,15 +60,19 @@ def ending(execution: Execution) -> str:
     """How it ended, in one line."""
     spent = f"{count(len(execution.runs), 'skill')}, {count(execution.env_steps, 'env step')}"
     if execution.solved:
-        return f"solved with {spent}" if execution.runs else "solved: the start is the goal"
+        return solved_with(spent) if execution.runs else "solved: the start is the goal"
     why = "it goes on" if execution.reason is None else execution.reason.value
     return f"not solved: {why} ({spent})"
 
 
+def solved_with(spent: str) -> str:
+    """That a board is solved, and what that took."""
+    return f"solved with {spent}"
+
+
 def skill_text(run: SkillRun, boards: Reader) -> str:
     """A skill that was run: its number, what it should do, how long it took, what it did."""
-    name = boards.change(run.before, run.predicted)
-    what = f"skill {run.skill}" if name is None else f"skill {run.skill}: {name}"
+    what = step_words(run.skill, boards.change(run.before, run.predicted))
     return f"{what} ({count(run.steps, 'step')}, {run.effect.value})"
 
 

@@ -12,6 +12,7 @@ from seads.envs.embedding import EmbeddedEnv
 from seads.envs.registry import lookup
 from seads.errors import SeadsError
 from seads.games import NO_MOVE
+from seads.planning.words import move_words
 from seads.solving.agent import Agent
 from seads.solving.boards import GameReader
 from seads.solving.tasks import draw_tasks
@@ -112,7 +113,7 @@ class PlayBoard:
     ) -> PlannedMove:
         """What the model expects of a skill on a board, as a move of the game."""
         move = self.reader.move(before, after)
-        return PlannedMove(skill, move, self.reader.move_name(move) or "no move of the game")
+        return PlannedMove(skill, move, move_words(self.reader.move_name(move)))
 
     def advice(self) -> str:
         """Why the board has no solution, and a single field that would give it one, if any does."""

@@ -16,14 +16,14 @@ from jaxtyping import Bool
 
 from seads.envs.embedding import EmbeddedEnv
 from seads.errors import SeadsError
-from seads.planning.words import count, duration
+from seads.planning.words import count, step_words
 from seads.show.play.board import PlannedMove, PlayBoard
 from seads.solving.agent import Agent
 from seads.solving.execution import Effect, Execution, Reason
 from seads.solving.executor import Executor
 from seads.solving.solver import Solver, Solving
 from seads.solving.tasks import draw_tasks
-from seads.solving.words import skill_text
+from seads.solving.words import skill_text, solved_with
 
 HISTORY = 50
 """Lines of the log that are kept: a session may go on for hours."""
@@ -290,15 +290,14 @@ class PlaySession:
     def _tell_plan(self) -> None:
         found = self.execution.plans[-1]
         self._plan = [self.board.planned(*step) for step in self.execution.ahead]
-        took = duration(found.seconds)
-        self.message = f"plan: {count(len(found), 'skill')}, found in {took} by {found.planner}"
+        self.message = found.heading
         if self.planner not in ("auto", found.planner):
             self.message += f" in place of {self.planner}"
         self.log.append(self.message)
 
     def _begin_skill(self, by_hand: int | None = None) -> None:
         self._executor.begin(by_hand)
-        self.message = f"skill {self.plan_left[0].skill}: {self.plan_left[0].name}"
+        self.message = step_words(self.plan_left[0].skill, self.plan_left[0].name)
 
     def _finish_skill(self) -> None:
         run = self.execution.runs[-1]
@@ -329,7 +328,7 @@ class PlaySession:
 
     def _stop(self, status: Status, message: str = "") -> bool:
         spent = f"{count(self.skills_run, 'skill')} and {self.env_steps} environment steps"
-        message = message or f"solved with {spent}"
+        message = message or solved_with(spent)
         self.pace, self.status, self.message = Pace.STOPPED, status, message
         self._plan = []
         self.execution.drop_plan()
