@@ -145,7 +145,7 @@ def epoch_parts(env: str, epochs: int, rounds: int) -> dict[str, Any]:
     def draw() -> Any:
         rng = np.random.default_rng(0)
         drawn = draw_episodes(learner.model, buffer, settings, rng)
-        rewarded, _ = reward_episodes(drawn, settings)
+        rewarded, _ = reward_episodes(drawn, settings, settings.gamma)
         return model_batches(drawn, settings, rng), rewarded.batches(rng)
 
     for_model, for_sac = draw()

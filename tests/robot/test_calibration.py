@@ -195,3 +195,8 @@ def test_no_calibration_lets_anything_below_its_floor(dialect: Dialect) -> None:
             assert (way @ found.axes[2]).min() >= min(lowest, begins) - 0.01
     assert fitted > 100
     assert accepted > 200
+
+
+def test_a_missing_file_is_a_sentence(tmp_path: Path) -> None:
+    with pytest.raises(SeadsError, match=r"tablet.json cannot be read .*seads robot calibrate"):
+        Calibration.load(tmp_path / "tablet.json")

@@ -168,7 +168,11 @@ class Calibration:
     @classmethod
     def load(cls, file: Path) -> Calibration:
         """Read the touches and fit them anew: so a file cannot contradict itself."""
-        found = read_json(file, CalibrationFile, "a file of `seads robot calibrate`")
+        what = "a file of `seads robot calibrate`"
+        try:
+            found = read_json(file, CalibrationFile, what)
+        except OSError as error:
+            raise SeadsError(f"{file} cannot be read ({error.strerror}); give {what}") from None
         try:
             return cls.fit(found.touches)
         except SeadsError as error:
