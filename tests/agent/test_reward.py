@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import pytest
 
@@ -53,3 +55,15 @@ def test_unchanged_symbols_earn_the_least_whatever_the_rest() -> None:
     reward = skill_reward(POSTERIOR, np.full(3, 9.0), SKILLS, changed)
     np.testing.assert_allclose(reward[[0, 2]], -2 * np.log(3))
     assert reward[1] == pytest.approx(9.0)
+
+
+def test_of_two_skills_with_one_effect_the_more_reliable_is_paid() -> None:
+    shared = np.log(np.array([[0.499, 0.499, 0.002]] * 2))
+    pay = partial(
+        skill_reward, shared, NONE[:2], np.array([0, 1]), CHANGED[:2], novelty_bonus=False
+    )
+    assert pay() == pytest.approx([0.0, 0.0])
+    reliable, not_so = pay(reliability=np.array([0.9, 0.4, 1.0], np.float32))
+    assert reliable == pytest.approx(np.log(0.499) + 2 * np.log(3))
+    assert not_so == pytest.approx(0.0)
+    assert pay(reliability=np.array([0.9, 0.9, 0.0], np.float32)) == pytest.approx([0.0, 0.0])

@@ -192,6 +192,7 @@ def reward_episodes(
         skills,
         changed[index],
         second_best=settings.second_best,
+        reliability=None if settings.weaker_rivals else drawn.success,
         novelty_bonus=settings.novelty_bonus,
         clip_novelty=settings.clip_novelty,
     )

@@ -32,6 +32,7 @@ DEFAULT: dict[str, Any] = dict(
     entropy_share=0.32,
     alpha_fall=2.0,
     gamma_fall=2.0,
+    weaker_rivals=False,
     updates_per_step=0.16,
     buffer_episodes=16384,
     sampled_episodes=1024,

@@ -82,6 +82,8 @@ class AgentSettings:
 
     second_best: bool = True
     """Second-best normalisation of the reward."""
+    weaker_rivals: bool = True
+    """Skills that are less reliable than an episode's own count as second best, too."""
     novelty_bonus: bool = True
     """Reward transitions that the model expects of no skill."""
     clip_novelty: bool = False
