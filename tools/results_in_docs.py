@@ -1,4 +1,4 @@
-"""Write the tables of README.md and docs/learning.md from the results that are committed.
+"""Write tables of README.md and docs/ from the results and the agents that are committed.
 
     python tools/results_in_docs.py           # after `seads tables DIR --out results/NAME`
     python tools/results_in_docs.py --check   # says which page is not up to date, and fails
@@ -9,6 +9,7 @@ between them is this program's.
 
 from __future__ import annotations
 
+import json
 import re
 import sys
 from collections.abc import Callable, Sequence
@@ -24,7 +25,8 @@ from seads.studies.collecting import collect
 from seads.studies.results import Point, Results, RunResult
 
 ROOT = Path(__file__).parents[1]
-PAGES = (ROOT / "README.md", ROOT / "docs" / "learning.md")
+PAGES = (ROOT / "README.md", ROOT / "docs" / "learning.md", ROOT / "docs" / "results.md")
+AGENTS = ROOT / "src" / "seads" / "agents"
 PLACE = re.compile(r"(<!-- results: ([\w-]+) -->\n).*?(<!-- end of results -->)", re.DOTALL)
 ROBOT_STEPS = {"lightsout-robot-absolute": 5_000, "lightsout-robot": 165_000}
 """Of the paper's robot, which solved all of its boards (S.5)."""
@@ -93,6 +95,32 @@ def along(results: Results) -> list[Sequence[str]]:
     return lines
 
 
+def packaged(results: Results) -> list[Sequence[str]]:
+    """A line for each agent that comes with the package, as its card says; no run counts."""
+    lines: list[Sequence[str]] = [
+        (
+            "agent", "moves, paper", "moves", "model right", "first plan", "replanning",
+            "env steps", "commit",
+        )
+    ]  # fmt: skip
+    for path in sorted(AGENTS.glob("*/card.json")):
+        card = json.loads(path.read_text())
+        said = paper_result(card["env"], GROUP)
+        lines.append(
+            (
+                path.parent.name,
+                said.coverage.text if said and said.coverage else "",
+                f"{card['coverage']:.2f} of {card['coverage_of']}",
+                f"{100 * card['model_accuracy']:.1f} %",
+                f"{100 * card['success_without_replanning']:.4g} %",
+                f"{100 * card['success']:.4g} %",
+                f"{card['env_steps']:,}",
+                card["commit"][:7],
+            )
+        )
+    return lines
+
+
 def _environments(results: Results) -> dict[str, list[RunResult]]:
     """The runs of the preset by environment, in the order of their seeds."""
     kinds = kinds_of(results)
@@ -148,6 +176,7 @@ TABLES: dict[str, Callable[[Results], list[Sequence[str]]]] = {
     "beside-the-paper": beside_the_paper,
     "every-seed": every_seed,
     "along": along,
+    "packaged": packaged,
 }
 
 
