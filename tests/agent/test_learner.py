@@ -126,7 +126,11 @@ def test_the_paper_scores_soft_actor_critics_episodes_with_the_updated_model(tin
     found = {}
     for again in (False, True):
         settings = tiny(
-            score_again=again, model="network", model_learning_rate=0.5, relabel_sac=0.0
+            score_again=again,
+            model="network",
+            model_learning_rate=0.5,
+            relabel_sac=0.0,
+            weaker_rivals=True,
         )
         state = initial_state(SHAPES, settings, 0)
         buffer, rng = filled(episodes), np.random.default_rng(0)
