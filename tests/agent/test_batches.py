@@ -22,6 +22,7 @@ from seads.agent.batches import (
     model_batches,
     number_effects,
     on_unusual_boards,
+    rivals_of,
     score,
 )
 from seads.agent.learner import initial_state
@@ -276,3 +277,23 @@ def test_of_unknown_effects_the_frequent_ones_come_first() -> None:
         np.arange(2), np.array([4.0, 4.0]), often, (400, 250), np.random.default_rng(0)
     )
     assert abs((drawn == 1).mean() - 0.2) < 0.01
+
+
+def test_weaker_skills_are_no_rivals_for_what_is_expected_of_one(tiny: Tiny) -> None:
+    settings = tiny(model="linear")
+    model = initial_state(SHAPES, settings, 0).model
+    episodes = filled(hand_written([1] * 4, changed=True))
+    drawn = draw_episodes(model, episodes, settings, np.random.default_rng(0))
+    two = np.arange(2)
+    shared = dataclasses.replace(
+        drawn,
+        for_sac=two,
+        posterior=np.log(np.full_like(drawn.posterior, 0.5)),
+        novelty=np.full_like(drawn.novelty, 0.1),  # both expect it with exp(-0.1)
+        success=np.array([0.9, 0.4], np.float32),
+    )
+    assert rivals_of(shared, two).tolist() == [[True, False], [True, True]]
+    unsure = dataclasses.replace(shared, novelty=np.full_like(drawn.novelty, 1.0))
+    assert rivals_of(unsure, two).all(), "neither is expected to do it: it is nobody's yet"
+    alike = dataclasses.replace(shared, success=np.array([0.9, 0.9], np.float32))
+    assert rivals_of(alike, two).all()

@@ -57,13 +57,9 @@ def test_unchanged_symbols_earn_the_least_whatever_the_rest() -> None:
     assert reward[1] == pytest.approx(9.0)
 
 
-def test_of_two_skills_with_one_effect_the_more_reliable_is_paid() -> None:
+def test_only_rivals_are_second_best() -> None:
     shared = np.log(np.array([[0.499, 0.499, 0.002]] * 2))
-    pay = partial(
-        skill_reward, shared, NONE[:2], np.array([0, 1]), CHANGED[:2], novelty_bonus=False
-    )
+    skills, rivals = np.arange(2), np.array([[True, False, True], [True, True, True]])
+    pay = partial(skill_reward, shared, NONE[:2], skills, CHANGED[:2], novelty_bonus=False)
     assert pay() == pytest.approx([0.0, 0.0])
-    reliable, not_so = pay(reliability=np.array([0.9, 0.4, 1.0], np.float32))
-    assert reliable == pytest.approx(np.log(0.499) + 2 * np.log(3))
-    assert not_so == pytest.approx(0.0)
-    assert pay(reliability=np.array([0.9, 0.9, 0.0], np.float32)) == pytest.approx([0.0, 0.0])
+    assert pay(rivals=rivals) == pytest.approx([np.log(0.499) + 2 * np.log(3), 0.0])

@@ -192,7 +192,7 @@ def reward_episodes(
         skills,
         changed[index],
         second_best=settings.second_best,
-        reliability=None if settings.weaker_rivals else drawn.success,
+        rivals=None if settings.weaker_rivals else rivals_of(drawn, skills),
         novelty_bonus=settings.novelty_bonus,
         clip_novelty=settings.clip_novelty,
     )
@@ -250,6 +250,19 @@ def explained_by_another(
     log_k = np.log(posterior.shape[1])
     explained = (novelty < -np.log(KNOWN)) & (behind > np.log(2))
     return explained | (taken & (behind > 2 * log_k))
+
+
+def rivals_of(drawn: Drawn, skills: Int[np.ndarray, "s"]) -> Bool[np.ndarray, "s skills"]:
+    """Which skills count as second best, for the episodes of soft actor-critic and their labels.
+
+    Where the model expects of a skill just what happened, no less reliable one does: of two skills
+    with one effect the better one keeps it. But what it is not expected to do may be another's,
+    however unreliable.
+    """
+    index = drawn.for_sac
+    likelihoods = log_likelihoods(drawn.posterior[index], drawn.novelty[index])
+    expected = np.take_along_axis(likelihoods, skills[:, None], 1) > np.log(KNOWN)
+    return ~(expected & (drawn.success < drawn.success[skills][:, None]))
 
 
 def log_likelihoods(

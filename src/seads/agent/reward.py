@@ -20,24 +20,22 @@ def skill_reward(
     changed: Bool[np.ndarray, "episodes"],
     *,
     second_best: bool = True,
-    reliability: Float[np.ndarray, "skills"] | None = None,
+    rivals: Bool[np.ndarray, "episodes skills"] | None = None,
     novelty_bonus: bool = True,
     clip_novelty: bool = False,
 ) -> Float[np.ndarray, "episodes"]:
     """R(k) of every episode.
 
     With second-best normalisation the base is Q-bar of the episode's skill minus the second
-    highest Q-bar, else Q-bar + log K. Given how reliable skills are, less reliable ones are no
-    rivals: of two with one effect the better one is paid in full. The novelty bonus,
+    highest Q-bar of its `rivals`, all skills by default, else Q-bar + log K. The novelty bonus,
     -max_k log q(z_T | z_0, k), is added, clipped to [0, log K] if asked. Where the symbol did not
     change the reward is -2 log K, the least there is.
     """
     log_k = np.log(posterior.shape[1])
     clipped = clipped_posterior(posterior)
     own = np.take_along_axis(clipped, skills[:, None], 1)[:, 0]
-    if reliability is not None:
-        weaker = reliability < reliability[skills][:, None]
-        clipped = np.where(weaker, -2 * log_k, clipped)
+    if rivals is not None:
+        clipped = np.where(rivals, clipped, -2 * log_k)
     reward = own - np.partition(clipped, -2, axis=1)[:, -2] if second_best else own + log_k
     if novelty_bonus:
         reward = reward + (np.clip(novelty, 0, log_k) if clip_novelty else novelty)
