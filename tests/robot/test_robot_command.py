@@ -151,7 +151,7 @@ def wrong_calibration(folder: Path) -> str:
         (["check", "--port", "/dev/nothing"], "is the arm plugged in"),
         (["stop", "--port", "/dev/nothing"], "is the arm plugged in"),
         (["twin", "--page", "127.0.0.1:8090"], "allowed: http://HOST:PORT"),
-        (["check", "--calibration", "/nothing"], "/nothing: No such file"),
+        (["check", "--calibration", "/nothing"], "/nothing cannot be read (No such file"),
         (["twin", "--faults", "rebot@1"], "did you mean 'reboot'"),
         (["twin", "--near", "5"], "near=5.0"),
         (["twin", "--browser", "hidden"], "--browser hidden needs --page"),

@@ -61,13 +61,12 @@ def read(browser: Any, element: str) -> str:
 
 
 def press(browser: Any, label: str) -> None:
-    """Click the button with this label."""
-    pressed = browser.execute_script(
+    """Click the button with this label, once the page has it."""
+    script = (
         "const b = [...document.querySelectorAll('button')].find("
-        "b => b.innerText.trim() === arguments[0]); if (b) b.click(); return !!b;",
-        label,
+        "b => b.innerText.trim() === arguments[0]); if (b) b.click(); return !!b;"
     )
-    assert pressed, f"no button {label!r} on the page"
+    wait(lambda: browser.execute_script(script, label), f"a button {label!r} on the page")
 
 
 def choose(browser: Any, label: str, value: str) -> None:
