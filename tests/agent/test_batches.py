@@ -22,6 +22,7 @@ from seads.agent.batches import (
     model_batches,
     number_effects,
     on_unusual_boards,
+    reward_episodes,
     rivals_of,
     score,
 )
@@ -288,11 +289,16 @@ def test_weaker_skills_are_no_rivals_for_what_is_expected_of_one(tiny: Tiny) -> 
     shared = dataclasses.replace(
         drawn,
         for_sac=two,
+        relabel_sac=np.zeros(2, bool),
         posterior=np.log(np.full_like(drawn.posterior, 0.5)),
         novelty=np.full_like(drawn.novelty, 0.1),  # both expect it with exp(-0.1)
         success=np.array([0.9, 0.4], np.float32),
     )
     assert rivals_of(shared, two).tolist() == [[True, False], [True, True]]
+    for count, better_is_paid in ((True, False), (False, True)):
+        asked = dataclasses.replace(settings, weaker_rivals=count, novelty_bonus=False)
+        better, weaker = reward_episodes(shared, asked, 0.99)[0].rewards
+        assert bool(better > weaker) is better_is_paid
     unsure = dataclasses.replace(shared, novelty=np.full_like(drawn.novelty, 1.0))
     assert rivals_of(unsure, two).all(), "neither is expected to do it: it is nobody's yet"
     alike = dataclasses.replace(shared, success=np.array([0.9, 0.9], np.float32))

@@ -164,3 +164,19 @@ def test_policy_and_critics_see_the_board_or_do_not(tiny: Tiny, seen: bool) -> N
         matters = seen or not begin <= column < end
         for before, after in zip(answers(inputs), answers(changed), strict=True):
             assert np.array_equal(before, after) != matters
+
+
+def test_a_fallen_learning_rate_brings_the_discount_nearer_to_one(tiny: Tiny) -> None:
+    """As if that discount had been the setting all along."""
+    episodes, rate = hand_written([1, 3, 2, 4] * 4, changed=True), 1e-4
+    falls = tiny(gamma=0.99, gamma_fall=2.0, learning_rate=3e-4, n_step=2)
+    learned = []
+    for settings in (
+        falls,
+        dataclasses.replace(falls, gamma=falls.discount(rate), gamma_fall=0.0),
+        dataclasses.replace(falls, gamma_fall=0.0),
+    ):
+        state = initial_state(SHAPES, settings, 0)
+        rng, key = np.random.default_rng(0), jax.random.key(0)
+        learned.append(learn(state, filled(episodes), settings, rng, key, rate)[1])
+    assert learned[0] == learned[1] != learned[2]

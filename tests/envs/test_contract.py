@@ -10,6 +10,8 @@ from tests.envs.rollouts import actions_at, first_move, idle, make
 
 from seads import streams
 from seads.envs import ENVIRONMENTS, EmbeddedEnv, describe
+from seads.envs.cursor import Cursor
+from seads.games import LightsOut
 from seads.games.game import NO_MOVE
 
 NAMES = list(ENVIRONMENTS)
@@ -291,3 +293,25 @@ def test_a_task_goes_on_after_a_move_and_lasts_its_depth(name: str) -> None:
         task.resume()
     skill.close()
     task.close()
+
+
+class Jumping(Cursor):
+    """A cursor that a move throws somewhere else."""
+
+    def after_move(self, rows: np.ndarray, uniforms: np.ndarray) -> None:
+        self._position[rows] = uniforms
+
+
+def test_a_task_that_is_solved_ends_where_it_was_solved() -> None:
+    """A body reacts to moves on the way, not to the last one."""
+    game = LightsOut()
+    body = Jumping(2, game)
+    env = EmbeddedEnv(game, body, "jumping", 2, depths=(1, 1), split="all", mode="task")
+    solved_by, other = 12, 0
+    one_press = game.play(game.goal[None], np.array([solved_by]))
+    env.reset(streams.row_seeds(0, 2), symbols=game.to_bits(one_press.repeat(2, 0)))
+    body._position[:] = [game.point_of(solved_by), game.point_of(other)]
+    step = env.step(np.array([[0.0, 0.0, 1.0]] * 2))
+    assert step.done.tolist() == [True, False]
+    stayed = np.isclose(body.tips(), [game.point_of(solved_by), game.point_of(other)]).all(1)
+    assert stayed.tolist() == [True, False]
