@@ -47,7 +47,8 @@ def test_what_a_policy_does_not_see_is_remembered(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("algorithm", "model"), [("seads", "network"), ("seads", "linear"), ("vic", "network")]
+    ("algorithm", "model"),
+    [("seads", "network"), ("seads", "linear"), ("seads", "table"), ("vic", "network")],
 )
 @pytest.mark.parametrize("place", ["", "agent"])
 def test_round_trip(algorithm: str, model: str, place: str, tmp_path: Path) -> None:

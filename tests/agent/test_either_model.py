@@ -13,7 +13,12 @@ import pytest
 from seads.agent import sac
 from seads.agent.either_model import EitherForwardModel
 from seads.agent.settings import AgentSettings
-from seads.agent.skill_model import ForwardModel, LinearForwardModel, NetworkForwardModel
+from seads.agent.skill_model import (
+    ForwardModel,
+    LinearForwardModel,
+    NetworkForwardModel,
+    TableForwardModel,
+)
 
 SETTINGS = AgentSettings(model_learning_rate=0.01)
 
@@ -80,11 +85,12 @@ def test_new_episodes_choose(effect: Any, best: int) -> None:
         model = model.judged(new[0], new[2])
         model = taught(model, [data(effect, 64, 100 * epoch + i) for i in range(8)])
     assert int(model.best) == best
-    assert isinstance(model.chosen, NetworkForwardModel if best == 2 else LinearForwardModel)
+    kinds = (TableForwardModel, LinearForwardModel, NetworkForwardModel)
+    assert isinstance(model.shipped, kinds[best])
     before, skills, after = data(effect, 50, 9)
-    flips = model.chosen.flip_logits(before, skills) > 0
+    flips = model.shipped.flip_logits(before, skills) > 0
     assert (flips == (before ^ after)).all()
-    expected = model.chosen.evidence(before, after)
+    expected = model.shipped.evidence(before, after)
     for got, want in zip(model.evidence(before, after), expected, strict=True):
         np.testing.assert_allclose(got, want, rtol=1e-5)
 
@@ -123,3 +129,27 @@ def test_the_plainest_that_is_not_clearly_behind_counts() -> None:
     assert best(0.0, 0.5, 0.55) == 1
     assert best(0.0, 0.5, 0.65) == 2
     assert best(0.0, -3.0, 0.11) == 2
+
+
+def test_with_many_bits_a_little_less_certainty_is_no_lead() -> None:
+    """169 bits: a table that is 98 % sure of each is as good as a map that is surer."""
+    model = fresh(169)
+    before = jax.random.bernoulli(jax.random.key(1), 0.5, (8, 169))
+    flips = jnp.zeros((8, 169), bool).at[:, :5].set(True)
+
+    def after(table: float, linear: float) -> EitherForwardModel:
+        """Judged by enough episodes, with logits that far on the right side."""
+        sign = jnp.broadcast_to(jnp.where(flips[0], 1.0, -1.0), (3, 169))
+        zero = jnp.zeros_like(model.linear.grow)
+        asked = eqx.tree_at(
+            lambda m: (m.table.bias, m.linear.bias, m.linear.grow, m.linear.shrink),
+            model,
+            (table * sign, linear * sign, zero, zero),
+        )
+        for _ in range(200):
+            asked = asked.judged(before, before ^ flips)
+        return asked
+
+    assert abs(after(table=4.0, linear=9.0).leads[1]) < 1e-3
+    assert int(after(table=3.75, linear=9.0).best) == 0
+    assert int(after(table=3.0, linear=9.0).best) == 1

@@ -189,6 +189,7 @@ def test_unknown_names_and_wrong_types(wrong: Callable[[], Any], words: str) -> 
         {"board_decay": 1.0},
         {"board_decay": -0.1},
         {"board_decay": 0.03, "model": "linear"},
+        {"board_decay": 0.03, "model": "table"},
         {"board_decay": 0.03, "algorithm": "vic", "novelty_bonus": False},
         {"buffer_episodes": 100, "recent_episodes": 256},
         {"recent_episodes": 16, "episodes_per_epoch": 32},

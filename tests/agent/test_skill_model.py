@@ -18,6 +18,7 @@ from seads.agent.skill_model import (
     ForwardModel,
     LinearForwardModel,
     NetworkForwardModel,
+    TableForwardModel,
 )
 from seads.games import make_game
 from seads.streams import row_seeds
@@ -61,7 +62,14 @@ FRESH = [
 ]
 
 
-@pytest.mark.parametrize("fresh", [*FRESH, LinearForwardModel(7, 5, jax.random.key(1))])
+@pytest.mark.parametrize(
+    "fresh",
+    [
+        *FRESH,
+        LinearForwardModel(7, 5, jax.random.key(1)),
+        TableForwardModel(7, 5, jax.random.key(1)),
+    ],
+)
 def test_all_skills_at_once_is_each_skill_alone(fresh: ForwardModel) -> None:
     # biases are zero in a fresh network, weights in a fresh linear model: make them matter
     leaves, structure = jax.tree.flatten(fresh)

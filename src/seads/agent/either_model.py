@@ -15,7 +15,8 @@ from seads.agent.skill_model import (
     ForwardModel,
     LinearForwardModel,
     NetworkForwardModel,
-    PlainForwardModel,
+    TableForwardModel,
+    log_likelihoods,
 )
 
 if TYPE_CHECKING:
@@ -24,7 +25,11 @@ if TYPE_CHECKING:
 LEAD_RATE = 0.02
 """How far the leads move with an epoch's episodes."""
 LEAD_NEEDED = 0.1
-"""Nats an episode that a plainer model, which carries further, may be behind and still count."""
+"""Nats an episode that a plainer model, which carries further, may be behind and still count,"""
+LEAD_NEEDED_A_BIT = 0.004
+"""and for each bit, where that is more: with many bits a little less certainty adds up."""
+SURE = 3.9
+"""Log-odds beyond which, 98 % here, being surer is no merit."""
 
 
 class EitherForwardModel(ForwardModel):
@@ -35,7 +40,7 @@ class EitherForwardModel(ForwardModel):
     far from all that were seen.
     """
 
-    plain: PlainForwardModel
+    table: TableForwardModel
     linear: LinearForwardModel
     network: NetworkForwardModel
     leads: Float[Array, "models"]
@@ -46,25 +51,26 @@ class EitherForwardModel(ForwardModel):
     def __init__(self, num_bits: int, num_skills: int, hidden: tuple[int, ...], key: PRNGKeyArray):
         k_linear, k_network = jax.random.split(key)
         self.linear = LinearForwardModel(num_bits, num_skills, k_linear)
-        self.plain = PlainForwardModel(self.linear.bias)
+        self.table = TableForwardModel(num_bits, num_skills, k_linear)
         self.network = NetworkForwardModel(num_bits, num_skills, hidden, k_network)
         self.leads = jnp.zeros(len(self.models))
         self.num_skills = num_skills
 
     @property
-    def models(self) -> tuple[PlainForwardModel, LinearForwardModel, NetworkForwardModel]:
+    def models(self) -> tuple[TableForwardModel, LinearForwardModel, NetworkForwardModel]:
         """The plainest first."""
-        return self.plain, self.linear, self.network
+        return self.table, self.linear, self.network
 
     @property
     def best(self) -> Int[Array, ""]:
         """Which counts: the plainest that is not clearly behind any other."""
-        return (self.leads >= self.leads.max() - LEAD_NEEDED).argmax()
+        needed = max(LEAD_NEEDED, LEAD_NEEDED_A_BIT * self.table.bias.shape[1])
+        return (self.leads >= self.leads.max() - needed).argmax()
 
     @property
-    def chosen(self) -> LinearForwardModel | NetworkForwardModel:
-        """The one that counts by itself, which is what an agent takes along."""
-        return (self.plain.learned, self.linear.learned, self.network)[int(self.best)]
+    def shipped(self) -> ForwardModel:
+        """The one that counts by itself."""
+        return self.models[int(self.best)].shipped
 
     def flip_logits(
         self, before: Bool[Array, "batch bits"], skills: Int[Array, "batch"]
@@ -130,6 +136,7 @@ def _foreseen(
     model: ForwardModel, before: Bool[Array, "batch bits"], after: Bool[Array, "batch bits"]
 ) -> Float[Array, "batch"]:
     """log q(z_T | z_0), whichever skill it was, and no less than by tossing a coin for each bit."""
-    likelihoods = jax.nn.logsumexp(model.log_likelihoods(before, after), -1)
+    logits = jnp.clip(model.all_flip_logits(before), -SURE, SURE)
+    likelihoods = jax.nn.logsumexp(log_likelihoods(logits, before, after), -1)
     blind = -before.shape[-1] * jnp.log(2.0)
     return jnp.maximum(likelihoods - jnp.log(float(model.num_skills)), blind)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from jaxtyping import PRNGKeyArray
 
 from seads.agent.either_model import EitherForwardModel
@@ -11,10 +13,18 @@ from seads.agent.skill_model import (
     ForwardModel,
     LinearForwardModel,
     NetworkForwardModel,
+    TableForwardModel,
 )
 
-MODELS = {"seads": ("network", "linear", "either"), "vic": ("network", WITHOUT_XOR)}
+MODELS = {"seads": ("network", "linear", "table", "either"), "vic": ("network", WITHOUT_XOR)}
 """Kinds of skill models, by algorithm."""
+
+
+def kind_of(model: ForwardModel) -> Literal["network", "linear", "table"]:
+    """Which kind a forward model is that an agent takes along."""
+    if isinstance(model, TableForwardModel):
+        return "table"
+    return "linear" if isinstance(model, LinearForwardModel) else "network"
 
 
 def make_model(
@@ -36,4 +46,6 @@ def make_model(
         return EitherForwardModel(num_bits, num_skills, hidden, key)
     if kind == "linear":
         return LinearForwardModel(num_bits, num_skills, key, learns)
+    if kind == "table":
+        return TableForwardModel(num_bits, num_skills, key)
     return NetworkForwardModel(num_bits, num_skills, hidden, key)

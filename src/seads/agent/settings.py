@@ -66,7 +66,7 @@ class AgentSettings:
     """Transitions an update."""
 
     model: str = "network"
-    """seads: network, linear, or either (the best of 3); vic: network, or network-without-xor."""
+    """seads: network, linear, table, or either (the best); vic: network, network-without-xor."""
     model_hidden: tuple[int, ...] = (256, 256)
     """Hidden layers of the skill model, if it is a network."""
     model_learning_rate: float = 1e-3
@@ -189,7 +189,7 @@ class AgentSettings:
         require_all("tau average_rate", lambda value: 0 < value <= 1, "above 0, up to 1")
         require(0 <= self.board_decay < 1, "board_decay", "0 or more, below 1")
         require(
-            not self.board_decay or (not vic and self.model != "linear"),
+            not self.board_decay or (not vic and self.model in ("network", "either")),
             "board_decay",
             "0 without a forward model that is a network",
         )

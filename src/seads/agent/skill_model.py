@@ -29,6 +29,11 @@ class ForwardModel(eqx.Module):
 
     num_skills: eqx.AbstractVar[int]
 
+    @property
+    def shipped(self) -> ForwardModel:
+        """What an agent takes along of it, which only predicts."""
+        return self
+
     @abstractmethod
     def optimiser(self, settings: AgentSettings) -> optax.GradientTransformation:
         """What makes steps of gradients, at the rate that fits the kind of model."""
@@ -49,8 +54,7 @@ class ForwardModel(eqx.Module):
         self, before: Bool[Array, "batch bits"], after: Bool[Array, "batch bits"]
     ) -> Float[Array, "batch skills"]:
         """log q_theta(z_T | z_0, k) for every skill k."""
-        sign = jnp.where(before ^ after, 1.0, -1.0)
-        return jax.nn.log_sigmoid(self.all_flip_logits(before) * sign[:, None]).sum(-1)
+        return log_likelihoods(self.all_flip_logits(before), before, after)
 
     def evidence(
         self, before: Bool[Array, "batch bits"], after: Bool[Array, "batch bits"]
@@ -68,6 +72,21 @@ class ForwardModel(eqx.Module):
         """Mean of -log q_theta(z_T | z_0, k)."""
         sign = jnp.where(before ^ after, 1.0, -1.0)
         return -jax.nn.log_sigmoid(self.flip_logits(before, skills) * sign).sum(-1).mean()
+
+
+def log_likelihoods(
+    logits: Float[Array, "batch skills bits"],
+    before: Bool[Array, "batch bits"],
+    after: Bool[Array, "batch bits"],
+) -> Float[Array, "batch skills"]:
+    """log q(z_T | z_0, k) for every skill k, from the logits of its flips."""
+    sign = jnp.where(before ^ after, 1.0, -1.0)
+    return jax.nn.log_sigmoid(logits * sign[:, None]).sum(-1)
+
+
+def first_bias(num_bits: int, num_skills: int, key: PRNGKeyArray) -> Float[Array, "skills bits"]:
+    """Skills must differ from the start, and flips be rare."""
+    return 0.1 * jax.random.normal(key, (num_skills, num_bits)) - 2.0
 
 
 class NetworkForwardModel(ForwardModel):
@@ -138,8 +157,7 @@ class LinearForwardModel(ForwardModel):
     def __init__(self, num_bits: int, num_skills: int, key: PRNGKeyArray, learns: bool = True):
         self.grow = jnp.full((num_bits + learns, num_skills * num_bits), 0.02, jnp.float32)
         self.shrink = self.grow
-        # skills must differ from the start, and flips be rare
-        self.bias = 0.1 * jax.random.normal(key, (num_skills, num_bits)) - 2.0
+        self.bias = first_bias(num_bits, num_skills, key)
         self.num_skills = num_skills
 
     @property
@@ -168,7 +186,7 @@ class LinearForwardModel(ForwardModel):
         return jnp.concatenate([before, always], 1)
 
     @property
-    def learned(self) -> LinearForwardModel:
+    def shipped(self) -> LinearForwardModel:
         """The same map without the bit that is always set."""
         plain = LinearForwardModel(self.bias.shape[1], self.num_skills, jax.random.key(0), False)
         size = len(plain.grow)
@@ -185,7 +203,7 @@ class LinearForwardModel(ForwardModel):
         return optax.chain(optax.scale(rate), bounded)
 
 
-class PlainForwardModel(ForwardModel):
+class TableForwardModel(ForwardModel):
     """Each skill flips the same bits on every board: a table, which few episodes fill.
 
     Where that is so, as in LightsOut, maps that see the board learn accidents of the boards seen.
@@ -194,9 +212,9 @@ class PlainForwardModel(ForwardModel):
     bias: Float[Array, "skills bits"]
     num_skills: int = eqx.field(static=True)
 
-    def __init__(self, bias: Float[Array, "skills bits"]):
-        self.bias = bias
-        self.num_skills = len(bias)
+    def __init__(self, num_bits: int, num_skills: int, key: PRNGKeyArray):
+        self.bias = first_bias(num_bits, num_skills, key)
+        self.num_skills = num_skills
 
     def flip_logits(
         self, before: Bool[Array, "batch bits"], skills: Int[Array, "batch"]
@@ -209,15 +227,6 @@ class PlainForwardModel(ForwardModel):
     ) -> Float[Array, "batch skills bits"]:
         """`flip_logits` for every skill."""
         return jnp.broadcast_to(self.bias, (len(before), *self.bias.shape))
-
-    @property
-    def learned(self) -> LinearForwardModel:
-        """The same as a linear map without weights, which is what an agent takes along."""
-        num_bits = self.bias.shape[1]
-        plain = LinearForwardModel(num_bits, self.num_skills, jax.random.key(0), False)
-        none = jnp.zeros_like(plain.grow)
-        arrays = (none, none, self.bias)
-        return eqx.tree_at(lambda model: (model.grow, model.shrink, model.bias), plain, arrays)
 
     def optimiser(self, settings: AgentSettings) -> optax.GradientTransformation:
         """Gradient descent, at the rate of the linear map."""

@@ -46,7 +46,7 @@ class Architecture(Struct, frozen=True, forbid_unknown_fields=True):
     num_skills: Size
     hidden: Layers
     model_hidden: Layers
-    model: Literal["network", "linear", "network-without-xor"] = "network"
+    model: Literal["network", "linear", "table", "network-without-xor"] = "network"
     policy_sees_symbol: bool = True
 
     def __post_init__(self) -> None:

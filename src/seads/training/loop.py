@@ -12,12 +12,12 @@ import jax
 import numpy as np
 
 from seads.agent.buffer import EpisodeBuffer, Episodes
-from seads.agent.either_model import EitherForwardModel
 from seads.agent.learner import LearnerState, Shapes, epoch_key, initial_state, learn, take_in
+from seads.agent.model_kinds import kind_of
 from seads.agent.networks import action_log_volume
 from seads.agent.settings import AgentSettings
 from seads.agent.skill_costs import skill_statistics
-from seads.agent.skill_model import LinearForwardModel
+from seads.agent.skill_model import ForwardModel
 from seads.envs import make_env
 from seads.envs.interface import BatchedEnv
 from seads.envs.registry import is_continuing, lasting_options
@@ -157,11 +157,9 @@ class Trainer:
         settings = self.config.settings
         policy, model = progress.learner.acting(average=True), progress.learner.average[1]
         kind = settings.model
-        if isinstance(model, EitherForwardModel):
-            model = model.chosen
-            kind = "linear" if isinstance(model, LinearForwardModel) else "network"
-        elif isinstance(model, LinearForwardModel):
-            model = model.learned
+        if isinstance(model, ForwardModel):
+            model = model.shipped
+            kind = kind_of(model)
         architecture = Architecture(
             settings.algorithm,
             **dataclasses.asdict(self.shapes),
