@@ -95,6 +95,20 @@ def along(results: Results) -> list[Sequence[str]]:
     return lines
 
 
+def left_out(results: Results) -> list[Sequence[str]]:
+    """A line for each rule that was left out, and one for none: every run's moves."""
+    kinds = kinds_of(results)
+    envs = list(dict.fromkeys(env for env, _ in kinds))
+    lines: list[Sequence[str]] = [("left out", *(env.split(":")[0] for env in envs))]
+    for group in dict.fromkeys(group for _, group in kinds):
+        cells = []
+        for env in envs:
+            runs = sorted(kinds.get((env, group), []), key=lambda run: run.seed)
+            cells.append(_each([run.coverage for run in runs], "{:.2f}"))
+        lines.append(("nothing" if group == GROUP else group, *cells))
+    return lines
+
+
 def packaged(results: Results) -> list[Sequence[str]]:
     """A line for each agent that comes with the package, as its card says; no run counts."""
     lines: list[Sequence[str]] = [
@@ -172,29 +186,35 @@ def _power(steps: int) -> str:
     return f"10{raised}" if factor == "1" else f"{factor}·10{raised}"
 
 
-TABLES: dict[str, Callable[[Results], list[Sequence[str]]]] = {
-    "beside-the-paper": beside_the_paper,
-    "every-seed": every_seed,
-    "along": along,
-    "packaged": packaged,
+PRESET = ("main", "robot")
+"""Studies of the preset in every environment."""
+TABLES: dict[str, tuple[Sequence[str], Callable[[Results], list[Sequence[str]]]]] = {
+    "beside-the-paper": (PRESET, beside_the_paper),
+    "every-seed": (PRESET, every_seed),
+    "along": (PRESET, along),
+    "larger-boards": (("larger-boards",), every_seed),
+    "rules": (("rules",), left_out),
+    "packaged": ((), packaged),
 }
+"""Of which studies' results each is made, and how."""
 
 
-def up_to_date(text: str, results: Results) -> str:
+def up_to_date(text: str) -> str:
     """A page with its tables written anew."""
 
     def table(found: re.Match[str]) -> str:
-        return f"{found[1]}{markdown(TABLES[found[2]](results))}\n{found[3]}"
+        studies, make = TABLES[found[2]]
+        lines = make(collect([ROOT / "results" / study for study in studies]))
+        return f"{found[1]}{markdown(lines)}\n{found[3]}"
 
     return PLACE.sub(table, text)
 
 
 def main(check: bool) -> None:
     """Write the pages, or say which would change."""
-    results = collect(sorted((ROOT / "results").iterdir()))
     for page in PAGES:
         before = page.read_text()
-        after = up_to_date(before, results)
+        after = up_to_date(before)
         if before == after:
             continue
         if check:

@@ -61,8 +61,10 @@ class Drawn:
     """How often each skill did lately what the model takes for its own."""
 
     def scored_by(self, model: ForwardModel | Discriminator) -> Drawn:
-        """The same episodes as another model sees them."""
-        posterior, novelty = score(model, self.episodes)
+        """The same with the episodes of policy and critics as another model sees them."""
+        posterior, novelty = self.posterior.copy(), self.novelty.copy()
+        scores = score(model, self.episodes.pick(self.for_sac))
+        posterior[self.for_sac], novelty[self.for_sac] = scores
         return dataclasses.replace(self, posterior=posterior, novelty=novelty)
 
 
