@@ -7,7 +7,8 @@ baselines  the same for flat SAC and for both levels of HAC
 replay     memory of a full replay of a million transitions of the baselines
 epoch      an epoch on lightsout-cursor by its parts: collection, drawing batches (scoring and
            relabelling), model updates, bookkeeping; their sum against soft actor-critic's time
-growth     the same parts and the peak memory for K = 25, 49, 81, 169 skills, and for Jaco
+growth     the same parts and the peak memory for K = 25, 49, 81, 169 skills, and for Jaco;
+           `idle` is the share of an epoch that the cores had nothing to do, on a quiet machine
 start      seconds from the start of a process to a coverage of 24.5 moves on lightsout-cursor
 
 The sides of a comparison take turns for several rounds and the median of the rounds' ratios
@@ -45,6 +46,7 @@ from seads.baselines.flat_replay import FlatReplay
 from seads.baselines.learner import initial_flat, initial_hierarchy
 from seads.baselines.learner import learn as learn_baseline
 from seads.baselines.settings import HACSettings, SACSettings
+from seads.cores import cores
 from seads.envs.interface import EnvSpec
 from seads.envs.registry import lookup
 from seads.jax_setup import prepare_jax
@@ -190,8 +192,10 @@ def epoch_parts(env: str, epochs: int, rounds: int) -> dict[str, Any]:
         (sum(w for w, _ in spent), sum(c for _, c in spent))
         for spent in zip(*(times[name] for name in rest), strict=True)
     ]
+    idle = [1 - cpu / (cores() * wall) for wall, cpu in times["epoch, overlapped"]]
     return {
         "skills": trainer.num_skills,
+        "idle": round(statistics.median(idle), 3),
         "sac_steps": settings.sac_steps,
         "parts": {name: milliseconds(spent) for name, spent in times.items()},
         "not_sac_over_sac": round(ratio(times, "not sac", "sac", 0), 3),
@@ -222,7 +226,10 @@ def start_to_coverage() -> dict[str, float]:
 
 def show(env: str, found: dict[str, Any]) -> None:
     """A table on stderr."""
-    print(f"\n{env}, K = {found['skills']}, peak {found['peak_memory_mb']} MB", file=sys.stderr)
+    head = (
+        f"{env}, K = {found['skills']}, peak {found['peak_memory_mb']} MB, {found['idle']:.0%} idle"
+    )
+    print(f"\n{head}", file=sys.stderr)
     base = found["parts"]["sac"]
     for name, spent in found["parts"].items():
         shares = (spent["wall_ms"] / base["wall_ms"], spent["cpu_ms"] / base["cpu_ms"])
