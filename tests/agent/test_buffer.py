@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
+
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -146,3 +149,25 @@ def test_changed_and_pick() -> None:
     same = Episodes(**{**vars(some), "after": some.before})
     assert not same.changed.any()
     assert some.pick(np.array([2, 0])).moves.tolist() == [2, 0]
+
+
+@pytest.mark.parametrize("take", [False, True])
+def test_a_buffer_is_as_large_as_what_it_holds_and_goes_on_after_being_read(take: bool) -> None:
+    whole, parts = (EpisodeBuffer(episodes(0, 0), 20, 4, 3, balanced=True) for _ in range(2))
+    for first in range(0, 40, 4):
+        for buffer in (whole, parts):
+            buffer.add(episodes(first, 4))
+            buffer.classify(buffer.newest(), buffer.stored.skills[buffer.newest()])
+        arrays = {name: value.copy() for name, value in to_arrays(parts).items()}
+        assert len(arrays[".stored.observations"]) == len(parts) == min(first + 4, 20)
+        fresh = EpisodeBuffer(episodes(0, 0), 20, 4, 3, balanced=True)
+        parts = from_arrays(fresh, arrays, take=take)
+        if take:
+            assert parts.stored.observations is arrays[".stored.observations"]
+    for name, value in to_arrays(whole).items():
+        np.testing.assert_array_equal(value, to_arrays(parts)[name])
+
+
+def test_the_memory_of_an_episode() -> None:
+    some = episodes(0, 7)
+    assert 7 * some.bytes_each == sum(getattr(some, f.name).nbytes for f in fields(some))

@@ -259,3 +259,12 @@ def test_a_card_names_the_command_that_makes_the_run() -> None:
         "seads train lightsout-cursor-2x2 --algo sac --preset paper --seed 0 --env-steps 5000 "
         "--env-set observation=raw"
     )
+
+
+def test_of_large_episodes_fewer_are_kept(tiny_run: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+    with closing(Trainer(tiny_run(buffer_episodes=1000, recent_episodes=64))) as trainer:
+        assert trainer.blank().buffer.capacity == 1000
+        each = trainer.blank().pending.bytes_each
+        for room, kept in ((100 * each + 1, 100), (10 * each, 64)):
+            monkeypatch.setattr(loop, "BUFFER_BYTES", room)
+            assert trainer.blank().buffer.capacity == kept

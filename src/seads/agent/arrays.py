@@ -61,8 +61,11 @@ def to_arrays(tree: Any) -> dict[str, np.ndarray]:
     return {jax.tree_util.keystr(path): np.asarray(leaf) for path, leaf in leaves}
 
 
-def from_arrays(like: Tree, arrays: dict[str, np.ndarray]) -> Tree:
+def from_arrays(like: Tree, arrays: dict[str, np.ndarray], *, take: bool = False) -> Tree:
     """A pytree like `like` with the named arrays as its leaves; raises where they do not fit.
+
+    With `take` the arrays are its own from now on, where they can be written to: a run's episodes
+    are too large to be there twice.
 
     NumPy arrays, which hold what a run has gathered, may be longer or shorter than in `like`.
     Of an array of JAX its shape alone (`jax.ShapeDtypeStruct`) is enough.
@@ -71,11 +74,11 @@ def from_arrays(like: Tree, arrays: dict[str, np.ndarray]) -> Tree:
     named = {jax.tree_util.keystr(path): leaf for path, leaf in leaves}
     if odd := sorted(named.keys() ^ arrays.keys()):
         raise SeadsError(f"arrays do not fit: {odd[0]!r} is on one side only")
-    values = [_restored(name, leaf, arrays[name]) for name, leaf in named.items()]
+    values = [_restored(name, leaf, arrays[name], take) for name, leaf in named.items()]
     return jax.tree_util.tree_unflatten(structure, values)
 
 
-def _restored(name: str, like: Any, value: np.ndarray) -> Any:
+def _restored(name: str, like: Any, value: np.ndarray, take: bool) -> Any:
     """The value as the same kind of leaf."""
     of_jax = isinstance(like, jax.Array | jax.ShapeDtypeStruct)
     wanted = like if of_jax else np.asarray(like)
@@ -90,8 +93,9 @@ def _restored(name: str, like: Any, value: np.ndarray) -> Any:
         if value.dtype.kind == "f" and not np.isfinite(value).all():
             raise SeadsError(f"array {name!r} holds numbers that are not finite")
         return jax.numpy.asarray(value)
-    # what was read from a file may be read-only, and what was just saved still in use
-    return np.array(value) if isinstance(like, np.ndarray) else type(like)(value)
+    if not isinstance(like, np.ndarray):
+        return type(like)(value)
+    return np.require(value, requirements="W") if take else np.array(value)
 
 
 def write_arrays(path: Path, arrays: dict[str, np.ndarray]) -> str:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, fields
+from functools import partial
 
 import jax
 import numpy as np
@@ -38,6 +40,12 @@ class Episodes:
         """Where the symbol changed."""
         return (self.before != self.after).any(1)
 
+    @property
+    def bytes_each(self) -> int:
+        """Memory of one episode, whatever its length."""
+        arrays = jax.tree.leaves(self)
+        return sum(math.prod(values.shape[1:]) * values.dtype.itemsize for values in arrays)
+
     def pick(self, index: np.ndarray) -> Episodes:
         """A copy of some episodes."""
         return jax.tree.map(lambda values: values[index], self)
@@ -50,6 +58,8 @@ class EpisodeBuffer:
     When full, the oldest episode of the most frequent effect class gives way (the oldest of
     all if not `balanced`), so that rare effects stay. The class of an episode is whatever
     `classify` was last told: the skill that the model finds most likely, or "unchanged".
+
+    The arrays are as long as there are episodes, so that a checkpoint holds no empty slots.
     """
 
     def __init__(
@@ -57,12 +67,10 @@ class EpisodeBuffer:
     ):
         self.capacity, self.recent, self.balanced = capacity, recent, balanced
         self.num_classes = num_classes
-        self.stored: Episodes = jax.tree.map(
-            lambda values: np.zeros((capacity, *values.shape[1:]), values.dtype), like
-        )
-        self.order = np.full(capacity, -1, np.int64)
+        self.stored: Episodes = jax.tree.map(lambda values: values[:0], like)
+        self.order = np.zeros(0, np.int64)
         """When each slot was filled; -1 where it never was."""
-        self.classes = np.zeros(capacity, np.int32)
+        self.classes = np.zeros(0, np.int32)
         self.added = 0
 
     def __len__(self) -> int:
@@ -70,12 +78,22 @@ class EpisodeBuffer:
 
     def add(self, episodes: Episodes) -> None:
         """Store new episodes; they count as unclassified (class 0) until told otherwise."""
+        self._make_room(len(episodes))
         slots = self._free_slots(len(episodes))
         for f in fields(episodes):
             getattr(self.stored, f.name)[slots] = getattr(episodes, f.name)
         self.order[slots] = self.added + np.arange(len(episodes))
         self.classes[slots] = 0
         self.added += len(episodes)
+
+    def _make_room(self, count: int) -> None:
+        """Slots for so many more episodes, as far as the capacity goes."""
+        size, used = min(self.added + count, self.capacity), len(self.order)
+        if size > used:
+            longer = partial(_longer, size=size, capacity=self.capacity)
+            self.stored = jax.tree.map(longer, self.stored)
+            self.order, self.classes = longer(self.order), longer(self.classes)
+            self.order[used:] = -1
 
     def _free_slots(self, count: int) -> Int[np.ndarray, "count"]:
         unused = np.flatnonzero(self.order < 0)[:count]
@@ -130,3 +148,12 @@ class EpisodeBuffer:
     def classify(self, slots: Int[np.ndarray, "n"], classes: Int[np.ndarray, "n"]) -> None:
         """Remember what the model now thinks of some episodes."""
         self.classes[slots] = classes
+
+
+def _longer(values: np.ndarray, size: int, capacity: int) -> np.ndarray:
+    """The same array with more rows, of memory for `capacity` that is taken as it is filled."""
+    space, shape = values.base, (capacity, *values.shape[1:])
+    if not (isinstance(space, np.ndarray) and (space.shape, space.dtype) == (shape, values.dtype)):
+        space = np.zeros(shape, values.dtype)
+        space[: len(values)] = values
+    return space[:size]

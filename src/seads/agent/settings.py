@@ -108,7 +108,7 @@ class AgentSettings:
     recent_episodes: int = 256
     """Newest episodes, all of which are learned from in every epoch."""
     buffer_episodes: int = 2048
-    """Episodes in the long-term buffer."""
+    """Episodes in the long-term buffer; fewer where they would take more than 512 MB."""
     sampled_episodes: int = 256
     """Episodes drawn from the long-term buffer an epoch, with replacement."""
     balanced_buffer: bool = False

@@ -28,6 +28,8 @@ from seads.training.collector import Standing, collect, no_episodes
 from seads.training.config import TrainConfig
 from seads.training.pushes import Pushes, Touches, none
 
+BUFFER_BYTES = 2**29
+"""The long-term buffer takes no more memory than this: where episodes are large it keeps fewer."""
 LOOKING = 0.1
 """Looks at the coverage take at most this share of the steps that a run collects."""
 
@@ -84,9 +86,10 @@ class Trainer:
         volume = action_log_volume(self.env.spec) if settings.entropy_in_action_units else 0.0
         learner = initial_state(self.shapes, settings, config.seed, volume)
         pending = no_episodes(self.env.spec)
+        room = max(BUFFER_BYTES // pending.bytes_each, settings.recent_episodes)
         buffer = EpisodeBuffer(
             pending,
-            settings.buffer_episodes,
+            min(settings.buffer_episodes, room),
             settings.recent_episodes,
             self.num_skills + 1,
             settings.balanced_buffer,

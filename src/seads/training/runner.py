@@ -97,7 +97,7 @@ def go_on(out: Path, report: Report = quiet, wandb: bool = False) -> str:
             if facts.get("config", settings[0]) not in settings:
                 raise SeadsError("it was made with another config.json")
             try:
-                return from_arrays(progress, arrays)
+                return from_arrays(progress, arrays, take=True)
             except SeadsError as error:
                 raise SeadsError(
                     "another version of seads or of the environment wrote it, and only that one "
