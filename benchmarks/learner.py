@@ -157,6 +157,14 @@ def epoch_parts(env: str, epochs: int, rounds: int) -> dict[str, Any]:
     posterior, _ = score(learner.model, episodes)
     clipped = clipped_posterior(posterior)
 
+    rounds_an_epoch = settings.rounds(int(progress.pending.lengths.sum()))
+
+    def updates() -> Any:
+        state = learner
+        for _ in range(rounds_an_epoch):
+            state, _ = update_sac(state, for_sac, key, rate, settings)
+        return state
+
     # of its own, since these two change it: repeated episodes would make drawing cheaper
     twin = from_arrays(trainer.begin(), to_arrays(progress))
 
@@ -173,7 +181,7 @@ def epoch_parts(env: str, epochs: int, rounds: int) -> dict[str, Any]:
 
         times = take_turns(
             {
-                "sac": lambda: update_sac(learner, for_sac, key, rate, settings),
+                "sac": updates,
                 "model": lambda: update_model(learner, for_model, rate, settings),
                 "draw_batches": draw,
                 "  of which scoring": lambda: score(learner.model, episodes),
@@ -196,7 +204,7 @@ def epoch_parts(env: str, epochs: int, rounds: int) -> dict[str, Any]:
     return {
         "skills": trainer.num_skills,
         "idle": round(statistics.median(idle), 3),
-        "sac_steps": settings.sac_steps,
+        "updates": rounds_an_epoch * settings.sac_steps,
         "parts": {name: milliseconds(spent) for name, spent in times.items()},
         "not_sac_over_sac": round(ratio(times, "not sac", "sac", 0), 3),
         "not_sac_over_sac_cpu": round(ratio(times, "not sac", "sac", 1), 3),

@@ -235,6 +235,10 @@ class AgentSettings:
         alpha = self.entropy_share * 2 * math.log(num_skills) / random
         return dataclasses.replace(self, alpha=min(alpha, self.alpha))
 
+    def rounds(self, env_steps: int) -> int:
+        """How many rounds of `sac_steps` updates follow so many new environment steps."""
+        return max(1, round(self.updates_per_step * env_steps / self.sac_steps))
+
     def discount(self, learning_rate: float) -> float:
         """Gamma where the learning rate has fallen to this: skills need not hurry any more."""
         share = min(learning_rate / self.learning_rate, 1.0)

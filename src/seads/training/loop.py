@@ -113,7 +113,7 @@ class Trainer:
             rng = np.random.default_rng([config.seed, epoch, Purpose.BATCHES])
             key = epoch_key(config.seed, Purpose.UPDATES, epoch)
             rate = config.learning_rate(env_steps, new_steps)
-            rounds = max(1, round(settings.updates_per_step * new_steps / settings.sac_steps))
+            rounds = settings.rounds(new_steps)
             learner, metrics = learn(learner, progress.buffer, settings, rng, key, rate, rounds)
         pending, standing, touches = upcoming.result()
         progress = dataclasses.replace(
