@@ -137,9 +137,10 @@ def _measured(kinds: Kinds, env: str, measure: Measure) -> dict[str, list[RunRes
 
 
 def _told(group: str, runs: Sequence[RunResult], values: Sequence[float], mean: str) -> str:
-    """Whose values, how many, after how many env steps; where needed, what is not the paper's."""
+    """Whose values, how many, after how many env steps; and what of it is not the paper's."""
+    whose = f"{group} (not the paper's learner)" if group == "default" else group
     own = f", {runs[0].settings}" if runs[0].settings else ""
-    return f"{group}{own}: {mean} ({seeds_text(len(values))}, {budget_of(runs):,} env steps)"
+    return f"{whose}{own}: {mean} ({seeds_text(len(values))}, {budget_of(runs):,} env steps)"
 
 
 def _ablation(variant: str, cells: Sequence[Comparison], kinds: Kinds) -> Claim:
@@ -187,7 +188,7 @@ def _outcome(cells: Sequence[Comparison], what: str, kinds: Kinds) -> str:
     raw, holm = places([one.raw_verdict for one in cells]), places([one.verdict for one in cells])
     tests = f"raw and after Holm {raw}" if raw == holm else f"raw {raw}, after Holm {holm}"
     where = ", ".join(
-        f"{env} ({min(budget_of(kinds[one.env, one.group]) for one in cells if one.env == env):,})"
+        f"{env} after {min(budget_of(kinds[env, one.group]) for one in cells if one.env == env):,}"
         for env in dict.fromkeys(one.env for one in cells)
     )
     against = ", ".join(dict.fromkeys(one.reference for one in cells))
