@@ -157,8 +157,9 @@ def legend_below(axes: Axes) -> None:
     """Names where no curve can run through them, and below the x axis' own, however flat it is."""
     from matplotlib.transforms import ScaledTranslation
 
-    inches: Any = axes.get_figure(root=True)
-    below = axes.transAxes + ScaledTranslation(0, -0.55, inches.dpi_scale_trans)
+    drawn: Any = axes.get_figure(root=True)
+    inches = 0.55 if axes.get_xlabel() else 0.3
+    below = axes.transAxes + ScaledTranslation(0, -inches, drawn.dpi_scale_trans)
     axes.legend(loc="upper center", bbox_to_anchor=(0.5, 0), bbox_transform=below)
 
 

@@ -29,6 +29,7 @@ PATHS_OF = {"S.6": ENVIRONMENTS[0:2], "S.7": ENVIRONMENTS[2:4], "S.8": ENVIRONME
 FRAMES_OF = "lightsout3d-jaco"
 FRAMES = 5
 """Pictures of a skill, as in S.12, where they are of its steps 0, 4, 8, 12 and 14."""
+PIXELS = (480, 480)
 STARTS = 10
 """Starts tried until a skill presses the field in the middle of the board."""
 MAPS_ARE = "an evaluation of skills"
@@ -111,7 +112,7 @@ def _pressing(agent: Agent) -> list[np.ndarray]:
             raise SeadsError(f"{agent.env} has no board")
         row, seeds = _row_that_presses(env, agent)
         observations = env.reset(seeds)  # the same again, bit for bit, with pictures of that row
-        with closing(Renderer(env)) as renderer:
+        with closing(Renderer(env, *PIXELS)) as renderer:
             pictures = [renderer.frame(row)]
             run_skills(
                 env, agent.policy, observations, skills, len(skills), active=skills == row,
