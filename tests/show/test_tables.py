@@ -141,7 +141,6 @@ def test_agents_beyond_the_last_common_one_are_named(
     assert f"evaluation there, of {late}." in (out / "table-results.md").read_text()
     # read again, without the runs
     assert collect([out]).beyond_common() == [late]
-    before = tasks_result({1: 1.0}, True)
     for name, replan in (("tasks-at100000-a", True), ("tasks-at100000-b", False)):
         before = tasks_result({1: 1.0}, replan)
         write_result(tmp_path / "runs" / late, name, {"tasks": before, "env_steps": 99_000})

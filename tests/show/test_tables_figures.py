@@ -120,7 +120,7 @@ def test_the_papers_bar_is_with_replanning() -> None:
     results = curved([run("lightsout-reacher", "default", seed, 24.0) for seed in (0, 1)])
     drawn = FIGURES["3-bars"](results, figure_kinds(results))
     assert drawn is not None
-    [line] = [one for one in drawn.axes[0].get_lines() if str(one.get_label()).startswith("paper")]
+    [line] = [one for one in drawn.axes[0].get_lines() if one.get_linestyle() == "--"]
     assert line.get_label() == "paper, with replanning: 95.8%"
     assert list(line.get_xdata()) == [-0.5, 0.5]  # over the first bar, not that of first plans
 
