@@ -158,11 +158,12 @@ def _moves_at(points: Sequence[Point], runs: Sequence[RunResult], steps: int) ->
 
 
 def _moves(runs: Sequence[RunResult]) -> str:
-    """The mean, and its interval where the runs differ."""
+    """The mean, and its interval where the runs differ; of fewer than five their range."""
     values = values_of(runs, "coverage")
-    low, high = (f"{one:.2f}" for one in comparing.mean_interval(values))
     mean = f"**{comparing.mean_std(values)[0]:.2f}**"
-    return mean if low == high else f"{mean} ({low} to {high})"
+    low, high = (f"{one:.2f}" for one in comparing.mean_spread(values) or (0, 0))
+    few = "range " if len(values) < comparing.FEWEST_TO_RESAMPLE else ""
+    return mean if low == high else f"{mean} ({few}{low} to {high})"
 
 
 def _share(values: Sequence[float]) -> str:

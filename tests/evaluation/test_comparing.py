@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from scipy.stats import mannwhitneyu
 
 from seads.evaluation.comparing import (
+    difference_spread,
     hodges_lehmann,
     hodges_lehmann_interval,
     holm,
@@ -16,6 +17,7 @@ from seads.evaluation.comparing import (
     interquartile_mean,
     mann_whitney,
     mean_interval,
+    mean_spread,
     mean_std,
     probability_of_improvement,
     smallest_p,
@@ -79,6 +81,19 @@ def test_differences_by_hand() -> None:
 
 def test_interquartile_mean_by_hand() -> None:
     assert interquartile_mean([[0, 1, 2, 3], [4, 5, 6, 7]]) == 3.5  # of 2, 3, 4, 5
+
+
+def test_environments_weigh_alike_in_the_interquartile_mean() -> None:
+    # as 0, 1, 2, 3 and 4, 4, 8, 8: the middle half is 2, 3, 4, 4
+    assert interquartile_mean([[0, 1, 2, 3], [8, 4]]) == 3.25
+    assert interquartile_interval([[1.0] * 9, [0.0]]) == (0.5, 0.5)
+
+
+def test_few_runs_have_a_range() -> None:
+    assert mean_spread([3.0]) is None
+    assert mean_spread([3.0, 1.0, 1.0, 1.0]) == (1.0, 3.0)
+    assert mean_spread([3.0, 1.0, 1.0, 1.0, 1.0]) == mean_interval([3.0, 1.0, 1.0, 1.0, 1.0])
+    assert difference_spread([3, 5], [1, 2, 2, 2, 2]) == (1.0, 4.0)
 
 
 def test_rliables_numbers_for_the_same_data() -> None:

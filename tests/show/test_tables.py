@@ -1,4 +1,4 @@
-"""Tables and figures of results made up for the purpose, and of a directory of real runs' files."""
+"""Tables of results made up for the purpose, and the command that writes them."""
 
 from __future__ import annotations
 
@@ -6,71 +6,16 @@ import dataclasses
 from pathlib import Path
 
 import pytest
+from tests.show.sample_results import ablations, run
+from tests.show.sample_runs import tasks_result, write_result, write_run
 
 from seads import cli
 from seads.errors import SeadsError
-from seads.show.tables.claims import claims
-from seads.show.tables.figures import FIGURES
-from seads.show.tables.heat_maps import heat_maps
+from seads.show.report.paper import ENVIRONMENTS, RED_CELLS
 from seads.show.tables.kinds import compare, kinds_of
 from seads.show.tables.tables import all_tables
 from seads.studies.collecting import collect
-from seads.studies.results import Board, Point, Results, RunResult, read_results
-
-
-def run(env: str, group: str, seed: int, coverage: float, **changes: object) -> RunResult:
-    values = dict(
-        run=f"{env}-{group}-seed{seed}",
-        env=env,
-        algorithm="seads",
-        preset=group,
-        group=group,
-        seed=seed,
-        configuration="c0ffee",
-        commit="",
-        status="finished",
-        budget=100_000,
-        env_steps=99_900,
-        seconds=60.0,
-        moves=25,
-        coverage=coverage,
-        coverage_env_steps=99_900,
-        model_accuracy=1.0,
-        success=1.0,
-        success_env_steps=99_900,
-        success_no_replan=0.9,
-        success_by_depth="1=1 2=1",
-        no_replan_by_depth="1=1 2=0.8",
-        solution_length=12.0,
-        skill_length=3.0,
-        plan_seconds=0.01,
-        settings="",
-    )
-    return RunResult(**values | changes)
-
-
-def ablations(seeds: int) -> Results:
-    """no-relabelling is far worse, more-skills is the same, on one environment."""
-    env = "lightsout-cursor"
-    runs = []
-    for seed in range(seeds):
-        runs.append(run(env, "paper", seed, 25 - 0.01 * (seed % 3)))
-        runs.append(run(env, "no-relabelling", seed, 16 + 0.1 * seed))
-        runs.append(run(env, "more-skills", seed, 25 - 0.01 * (seed % 3)))
-        runs.append(run(env, "vic", seed, 10.0, algorithm="vic", success=None))
-    points = [
-        Point(one.run, measure, steps, value * steps / 99_900)
-        for one in runs
-        for measure, value in (("coverage", one.coverage or 0.0), ("success", 1.0))
-        for steps in (50_000, 99_900)
-    ]
-    boards = [
-        Board(one.run, replan, deep, depth, True, True, 0.01 * depth, 3 * depth, "3 " * depth)
-        for one in runs
-        for replan, deep in ((True, False), (False, False), (True, True))
-        for depth in (1, 2, 3)
-    ]
-    return Results(runs, points, boards)
+from seads.studies.results import Point, Results, read_results
 
 
 def test_what_is_worse_is_marked_where_seeds_allow_it() -> None:
@@ -88,7 +33,7 @@ def test_what_is_worse_is_marked_where_seeds_allow_it() -> None:
 def test_few_seeds_get_no_star_but_a_sentence() -> None:
     assert {one.verdict for one in compare(kinds_of(ablations(4)))} == {"too few seeds"}
     [table] = [table for table in all_tables(ablations(4)) if table.number == "S.1"]
-    assert "*" not in "".join("".join(row) for row in table.rows)
+    assert "*" not in "".join("".join(row) for row in table.rows[::2])  # the others are the paper's
     assert "With 4 seeds no difference can reach p < 0.01" in " ".join(table.notes)
 
 
@@ -114,37 +59,11 @@ def test_tables_without_runs_are_the_papers() -> None:
     tables = {table.number: table for table in all_tables(Results())}
     sections = ("S.8.4", "S.9", "S.10-high", "S.10-low")
     assert set(tables) == {"S.2", "S.3", *(f"settings-{section}" for section in sections)}
-    for number in ("S.2", "S.3", "settings-S.8.4"):
+    for number in tables:
         rows = tables[number].rows
         for ours, theirs in zip(rows[::2], rows[1::2], strict=True):
             assert ours[0].removesuffix("here") == theirs[0].removesuffix("paper")
             assert list(ours[1:]) == list(theirs[1:])
-
-
-def test_claims_hold_fail_or_stay_open() -> None:
-    found = {one.says: one for one in claims(kinds_of(ablations(10)))}
-    assert (
-        found["no-relabelling is significantly worse on at least one environment"].verdict
-        == "holds"
-    )
-    assert (
-        found["no-novelty is significantly worse on at least one environment"].verdict
-        == "not measured"
-    )
-    assert found["VIC and its variants find fewer moves on the cursors"].verdict == "holds"
-    assert found["lightsout-cursor: 24.94 ± 0.06 moves"].verdict == "holds"
-
-
-def test_what_the_twin_shows_is_not_said_of_a_real_arm() -> None:
-    for success, verdict in ((1.0, "twin"), (0.99, "does not hold"), (None, "not measured")):
-        runs = [run("lightsout-robot", "default", seed, 25.0, success=success) for seed in (0, 1)]
-        [one] = [
-            claim
-            for claim in claims(kinds_of(Results(runs)))
-            if claim.says.startswith("lightsout-robot: all of 25 boards")
-        ]
-        assert one.question == "R4"
-        assert verdict in one.verdict
 
 
 def test_a_table_is_latex_too() -> None:
@@ -153,43 +72,7 @@ def test_a_table_is_latex_too() -> None:
     assert r"$16.45" not in latex
     assert r"16.45 $\pm$ 0.30 *" in latex
     assert latex.count(r"\\") == len(table.rows) + 1
-
-
-@pytest.mark.parametrize(
-    "number", ["3-moves", "3-success", "3-bars", "S.9", "S.10", "S.11", "S.19", "S.20"]
-)
-def test_figures_are_drawn(number: str) -> None:
-    results = ablations(3)
-    drawn = FIGURES[number](results, kinds_of(results))
-    assert drawn is not None
-    assert len(drawn.axes) >= 1
-
-
-def test_the_robots_have_their_curves() -> None:
-    results = read_results(Path(__file__).parents[2] / "results" / "robot")
-    drawn = FIGURES["S.17"](results, kinds_of(results))
-    assert drawn is not None
-    titles = [axes.get_title(loc="left") for axes in drawn.axes]
-    assert titles == ["lightsout-robot", "lightsout-robot-absolute"]
-    assert FIGURES["3-success"](results, kinds_of(results)) is None
-
-
-def test_figures_of_nothing_are_left_out() -> None:
-    results = ablations(3)
-    assert FIGURES["S.15"](results, kinds_of(results)) is None
-
-
-def test_heat_maps_have_the_papers_numbers_and_the_best_in_bold() -> None:
-    runs = [
-        run("tileswap-cursor", f"sac-{n}-{alpha}", seed, 0.0, algorithm="sac",
-            settings=f"updates={n} alpha={alpha}",
-            success=0.9 if (n, alpha) == (2.0, 0.01) else 0.2)
-        for n in (1.0, 2.0) for alpha in (0.1, 0.01) for seed in (0, 1)
-    ]  # fmt: skip
-    [(number, drawn)] = heat_maps(Results(runs))
-    assert number == "S.22"
-    bold = [text.get_text() for text in drawn.axes[0].texts if text.get_fontweight() == "bold"]
-    assert bold == ["90%\nn=2"]
+    assert r"\caption{Distinct moves of SEADS and its ablations. Here: " in latex
 
 
 def test_results_are_the_same_when_read_again(tmp_path: Path) -> None:
@@ -225,3 +108,133 @@ def test_what_cannot_be_tabled(tmp_path: Path) -> None:
     (tmp_path / "results.csv").write_text(text.replace(",100000,", ",much,", 1))
     with pytest.raises(SeadsError, match=r"results\.csv, line 2 cannot be read"):
         collect([tmp_path])
+
+
+def test_results_below_a_directory_are_found_once(tmp_path: Path) -> None:
+    for number, env in enumerate(ENVIRONMENTS[:2]):
+        Results([run(env, "default", seed, 12.0) for seed in (0, 1)]).write(tmp_path / str(number))
+    assert [one.env for one in collect([tmp_path]).runs] == [
+        *ENVIRONMENTS[:1] * 2,
+        *ENVIRONMENTS[1:2] * 2,
+    ]
+    Results([run("lightsout-jaco", "default", 0, 12.0)]).write(tmp_path)
+    assert len(collect([tmp_path]).runs) == 1  # a directory's own counts alone
+    (tmp_path / "results.csv").unlink()
+    Results([run(ENVIRONMENTS[0], "default", 0, 12.0)]).write(tmp_path / "again")
+    with pytest.raises(SeadsError, match="is there twice"):
+        collect([tmp_path])
+
+
+def test_agents_beyond_the_last_common_one_are_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for seed, steps in enumerate((100_000, 120_000)):
+        home = write_run(tmp_path / "runs" / f"lightsout-cursor-2x2-default-seed{seed}", seed=seed)
+        for replan in (True, False):
+            tasks = tasks_result({1: 1.0}, replan)
+            write_result(home, f"tasks-{replan}", {"tasks": tasks, "env_steps": steps})
+    late = "lightsout-cursor-2x2-default-seed1"
+    assert collect([tmp_path / "runs"]).beyond_common() == [late]
+    out = tmp_path / "out"
+    assert cli.main(["tables", str(tmp_path / "runs"), "--out", str(out), "--no-figures"]) == 0
+    assert f"for want of an evaluation there: {late}\n" in capsys.readouterr().out
+    assert f"evaluation there, of {late}." in (out / "table-results.md").read_text()
+    # read again, without the runs
+    assert collect([out]).beyond_common() == [late]
+    for name, replan in (("tasks-at100000-a", True), ("tasks-at100000-b", False)):
+        before = tasks_result({1: 1.0}, replan)
+        write_result(tmp_path / "runs" / late, name, {"tasks": before, "env_steps": 99_000})
+    results = collect([tmp_path / "runs"])
+    assert results.beyond_common() == []
+    [table, *_] = all_tables(results)
+    assert table.notes[0].endswith("the last common ones (paper S.8.1).")
+
+
+def test_runs_that_never_arrive_count_in_the_median() -> None:
+    env = "lightsout-cursor"
+    runs = [run(env, "default", seed, 25.0) for seed in range(4)]
+    runs[0] = dataclasses.replace(runs[0], coverage=None, moves=None)
+    arrives = (20_000, 30_000, None, None)
+    points = [
+        Point(one.run, "coverage", at or 99_000, 24.0 if at else 3.0)
+        for one, at in zip(runs, arrives, strict=True)
+    ]
+    tables = {table.number: table for table in all_tables(Results(runs, points))}
+    assert tables["steps"].rows == [(env, "default", "2 of 4", "never", "never")]
+    points[2] = Point(runs[2].run, "coverage", 90_000, 24.0)
+    tables = {table.number: table for table in all_tables(Results(runs, points))}
+    assert tables["steps"].rows == [(env, "default", "3 of 4", "60,000", "never")]
+    # and the share of the moves is not of one move
+    assert tables["overall"].rows[0][4] == "1.0000"
+
+
+def test_few_runs_have_a_range_and_one_has_none() -> None:
+    found = {}
+    for count in (1, 3, 5):
+        runs = [run("lightsout-cursor", "default", seed, 20.0 + seed) for seed in range(count)]
+        [table, *_] = all_tables(Results(runs))
+        found[count] = table.rows[0][6]
+    assert found[1] == ""
+    assert found[3] == "20.00 to 22.00 (range)"
+    assert "range" not in found[5]
+
+
+def test_a_comparison_takes_the_reference_that_was_measured() -> None:
+    env = "lightsout-cursor"
+    runs = [
+        run(env, group, seed, 24.0, success=None if group == "paper" else 0.5, algorithm=algorithm)
+        for group, algorithm in (("paper", "seads"), ("default", "seads"), ("sac", "sac"))
+        for seed in range(3)
+    ]
+    kinds = kinds_of(Results(runs))
+    pairs = {(one.group, one.reference) for one in compare(kinds, "success")}
+    assert pairs == {("sac", "default")}
+    assert ("sac", "paper") in {(one.group, one.reference) for one in compare(kinds)}
+
+
+def test_no_comparison_is_no_table() -> None:
+    runs = [run("lightsout-cursor", "default", seed, 24.0) for seed in range(3)]
+    assert "comparisons" not in {table.number for table in all_tables(Results(runs))}
+
+
+def test_trials_of_searches_are_in_the_results_alone() -> None:
+    trial = [
+        run("lightsout-cursor", "sac-alpha=0.1", seed, 1.0, algorithm="sac", settings="alpha=0.1")
+        for seed in range(3)
+    ]
+    named = run("lightsout-cursor", "sac-alpha=0.1", 3, 1.0, settings="n_step=2")
+    assert not named.is_trial  # of a study that happens to call it so
+    results = ablations(3)
+    tables = all_tables(Results([*results.runs, *trial], results.points))
+    having = [one.number for one in tables if any("sac-alpha=0.1" in row for row in one.rows)]
+    assert having == ["results"]
+
+
+def test_environments_are_named_and_weigh_alike() -> None:
+    shares = ((ENVIRONMENTS[0], 25.0, 9), (ENVIRONMENTS[2], 5.0, 3))
+    runs = [run(env, "default", seed, value) for env, value, n in shares for seed in range(n)]
+    tables = {table.number: table for table in all_tables(Results(runs))}
+    row = tables["overall"].rows[0]
+    assert row[2:5] == ("lightsout-cursor, lightsout-reacher", "9, 3", "0.6000")
+
+
+def test_the_papers_red_cells_are_marked() -> None:
+    results = Results([run("lightsout-jaco", "paper", seed, 20.0) for seed in range(2)])
+    [table] = [table for table in all_tables(results) if table.number == "S.1"]
+    marked = {row[0] for row in table.rows if row[1].endswith(" *")}
+    assert marked == {f"{variant}, paper" for variant in RED_CELLS}  # all five, on Jaco's LightsOut
+
+
+def test_settings_have_what_the_paper_found_best() -> None:
+    tables = {table.number: table for table in all_tables(Results())}
+    rows = {row[0]: row[1:] for row in tables["settings-S.9"].rows}
+    assert rows["alpha, paper"] == ("0.1", "0.1", "0.001", "0.001", "0.0001", "0.0001")
+    assert rows["updates, paper"] == ("1.0", "1.0", "0.5", "0.25", "0.5", "0.5")
+    high = {row[0]: row[1:] for row in tables["settings-S.10-high"].rows}
+    assert high["temperature, paper"] == ("0.1", "0.5", "0.1", "0.1", "0.1", "0.1")
+    assert set(high["distribution over actions, here"]) == {"RelaxedBernoulli"}
+    low = {row[0]: row[1:] for row in tables["settings-S.10-low"].rows}
+    assert low["alpha_low, paper"] == ("0.1", "0.5", "0.0001", "0.0001", "0.001", "0.0001")
+    assert tables["settings-S.8.4"].columns[-1] == "lightsout-robot"
+    assert set(low["automatic entropy tuning, paper"]) == {"no"}
+    assert len({table.heading for table in tables.values()}) == len(tables)

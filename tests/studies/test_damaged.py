@@ -14,7 +14,7 @@ from tests.test_reading import RAW, damaged, refused
 from seads import cli
 from seads.errors import SeadsError
 from seads.evaluation.results import checkpoint_agents
-from seads.show.tables.figures import skill_figures
+from seads.show.tables.skills import skill_figures
 from seads.studies.collecting import collect
 from seads.studies.measuring import evaluations
 from seads.studies.results import read_results

@@ -20,7 +20,7 @@ class Options:
     sources: Annotated[
         tyro.conf.Positional[tuple[Path, ...]], tyro.conf.arg(metavar="DIR ...")
     ] = ()
-    """Directories of runs, as `seads sweep` makes them, or of a results.csv."""
+    """Directories of runs, as `seads sweep` makes them, or of results.csv files."""
     out: Path = Path("tables")
     """Where results.csv, tables and figures are written."""
     figures: bool = True
@@ -50,9 +50,15 @@ def run(options: Options) -> dict[str, Any]:
         from seads.show.tables.figures import write_figures
 
         figures, remarks = write_figures(results, options.sources, options.out)
+    if late := results.beyond_common():
+        remarks.append(
+            "boards solved by later agents than the last common ones, for want of an evaluation "
+            f"there: {', '.join(late)}"
+        )
     unfinished = [one.run for one in results.runs if one.status != "finished"]
     if unfinished:
-        remarks.append(f"{len(unfinished)} runs are unfinished: {', '.join(unfinished[:3])}, …")
+        more = ", …" if len(unfinished) > 3 else ""
+        remarks.append(f"unfinished ({len(unfinished)}): {', '.join(unfinished[:3])}{more}")
     for remark in remarks:
         print(remark)
     for name, why in results.failed.items():

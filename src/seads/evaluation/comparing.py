@@ -5,15 +5,16 @@ Pure functions of the runs' values. Resampling is seeded: the same values give t
 
 from __future__ import annotations
 
-import itertools
+import math
 from collections.abc import Sequence
-from math import comb
 
 import numpy as np
 from jaxtyping import Float
-from scipy.stats import rankdata, trim_mean
+from scipy.stats import rankdata
 
 RESAMPLES = 10_000
+FEWEST_TO_RESAMPLE = 5
+"""Runs; of fewer, their range is told."""
 Values = Sequence[float]
 Interval = tuple[float, float]
 
@@ -42,6 +43,18 @@ def mean_interval(values: Values, seed: int = 0) -> Interval:
     return _middle(_resampled(values, seed).mean(1))
 
 
+def mean_spread(values: Values) -> Interval | None:
+    """How sure the mean is: its interval, the range of the runs below five, None for one run.
+
+    A bootstrap of so few runs would hardly draw anything but their range.
+    """
+    if len(values) < 2:
+        return None
+    if len(values) < FEWEST_TO_RESAMPLE:
+        return float(min(values)), float(max(values))
+    return mean_interval(values)
+
+
 def hodges_lehmann(ours: Values, theirs: Values) -> float:
     """How much larger ours typically are: the median of all differences."""
     return float(np.median(np.subtract.outer(np.asarray(ours, float), np.asarray(theirs, float))))
@@ -51,6 +64,13 @@ def hodges_lehmann_interval(ours: Values, theirs: Values, seed: int = 0) -> Inte
     """Its 95 % percentile-bootstrap interval; both sides are resampled."""
     found = _resampled(ours, seed)[:, :, None] - _resampled(theirs, seed, 1)[:, None, :]
     return _middle(np.median(found.reshape(RESAMPLES, -1), axis=1))
+
+
+def difference_spread(ours: Values, theirs: Values) -> Interval:
+    """The interval of the difference; the range of all differences where a side is below five."""
+    if min(len(ours), len(theirs)) < FEWEST_TO_RESAMPLE:
+        return float(min(ours) - max(theirs)), float(max(ours) - min(theirs))
+    return hodges_lehmann_interval(ours, theirs)
 
 
 def probability_of_improvement(ours: Values, theirs: Values) -> float:
@@ -76,12 +96,12 @@ def mann_whitney(ours: Values, theirs: Values) -> float:
                 if without[total - rank]:
                     now[total] += without[total - rank]
     reached = int(ranks[:count].sum())
-    return sum(ways[count][reached:]) / comb(len(ranks), count)
+    return sum(ways[count][reached:]) / math.comb(len(ranks), count)
 
 
 def smallest_p(ours: int, theirs: int, family: int = 1) -> float:
     """The smallest p that so many runs can give, after Holm over a family of tests."""
-    return min(1.0, family / comb(ours + theirs, ours))
+    return min(1.0, family / math.comb(ours + theirs, ours))
 
 
 def holm(raw: Values) -> list[float]:
@@ -96,14 +116,31 @@ def holm(raw: Values) -> list[float]:
 
 
 def interquartile_mean(groups: Sequence[Values]) -> float:
-    """The mean of the middle half of all runs of all environments together."""
-    return float(trim_mean(list(itertools.chain(*groups)), 0.25))
+    """The mean of the middle half of all environments' runs; environments weigh alike."""
+    return float(_middle_half([np.asarray([values], float) for values in groups])[0])
 
 
 def interquartile_interval(groups: Sequence[Values], seed: int = 0) -> Interval:
     """Its 95 % interval by a stratified bootstrap: runs are drawn anew in each environment."""
     drawn = [_resampled(values, seed, index) for index, values in enumerate(groups)]
-    return _middle(trim_mean(np.concatenate(drawn, axis=1), 0.25, axis=1))
+    return _middle(_middle_half(drawn))
+
+
+def _middle_half(groups: Sequence[np.ndarray]) -> Float[np.ndarray, "resamples"]:
+    """The mean of the middle half of each row of all groups together.
+
+    As if every group's runs were repeated until all have equally many, so that a group counts the
+    same whatever the number of its seeds; with as many seeds in each it is the plain trimmed mean.
+    """
+    sizes = [group.shape[1] for group in groups]
+    times = np.concatenate([np.full(size, math.lcm(*sizes) // size) for size in sizes])
+    values = np.concatenate(groups, axis=1)
+    order = np.argsort(values, axis=1, kind="stable")
+    ends = np.cumsum(times[order], axis=1)
+    whole = int(times.sum())
+    kept = np.clip(ends, whole // 4, whole - whole // 4)
+    weights = np.diff(kept, axis=1, prepend=whole // 4)
+    return (np.take_along_axis(values, order, 1) * weights).sum(1) / weights.sum(1)
 
 
 def steps_to(curve: Sequence[tuple[int, float]], level: float) -> int | None:

@@ -32,18 +32,23 @@ class _Look(Struct):
 def collect(sources: Sequence[Path]) -> Results:
     """The results of all run directories in some places, or of CSV files written before.
 
-    Agents without a run, such as those that come with the package, are never counted. A damaged
-    file costs its own run, which is among `failed` then, unless no run is left.
+    A place's own results.csv counts alone; without one its run directories do, and without these
+    every results.csv below it. Agents without a run, such as those that come with the package, are
+    never counted. A damaged file costs its own run, which is among `failed` then, unless no run is
+    left.
     """
     parts = []
     for source in sources:
         if not source.is_dir():
             raise SeadsError(f"{source} is no directory")
-        found = [path.parent for path in sorted(source.glob("**/config.json"))]
-        if (source / RESULTS).is_file():
+        runs = [path.parent for path in sorted(source.glob("**/config.json"))]
+        written = [path.parent for path in sorted(source.glob(f"**/{RESULTS}"))]
+        if source in written:
             parts.append(read_results(source))
-        elif found:
-            parts.append(_of_directories(found))
+        elif runs:
+            parts.append(_of_directories(runs))
+        elif written:
+            parts += [read_results(one) for one in written]
         else:
             raise SeadsError(f"{source} holds neither runs nor a {RESULTS}")
     whole = Results(
@@ -141,7 +146,10 @@ class _Files:
         return sorted(found, key=lambda one: one["env_steps"])
 
     def at_common(self, replan: bool, common: int | None) -> dict[str, Any] | None:
-        """The evaluation of the last checkpoint at or below what every seed has reached."""
+        """The evaluation of the last checkpoint at or below what every seed has reached.
+
+        Where there is none, the last there is: `Results.beyond_common` names such runs.
+        """
         found = self.tasks(replan)
         below = [one for one in found if common is None or one["env_steps"] <= common]
         return below[-1] if below else found[-1] if found else None

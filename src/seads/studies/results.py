@@ -9,6 +9,7 @@ from __future__ import annotations
 import csv
 import dataclasses
 import io
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -76,6 +77,12 @@ class RunResult:
         """Runs of a kind differ by their seed alone."""
         return self.env, self.group
 
+    @property
+    def is_trial(self) -> bool:
+        """Whether a search tried these settings, which its runs are named after: sac-alpha=0.1."""
+        tried = set(re.findall(r"-(\w+)=", self.group))
+        return bool(tried) and tried <= {one.partition("=")[0] for one in self.settings.split()}
+
 
 @dataclass(frozen=True)
 class Point:
@@ -121,6 +128,27 @@ class Results:
         for name, rows, kind in self._files():
             _write_csv(home / name, rows, kind)
         return [home / name for name, _, _ in self._files()]
+
+    def beyond_common(self) -> list[str]:
+        """Runs whose boards were solved by a later agent than the last common one (paper S.8.1).
+
+        They have no evaluation at, or below, what every seed of their kind has reached.
+        """
+        measured: dict[tuple[str, str], list[int]] = {}
+        for point in self.points:
+            measured.setdefault((point.run, point.measure), []).append(point.env_steps)
+        common: dict[tuple[str, str], int] = {}
+        for run in self.runs:
+            if found := measured.get((run.run, "success")):
+                common[run.kind] = min(common.get(run.kind, max(found)), max(found))
+
+        def earliest(run: RunResult) -> int:
+            without = measured.get((run.run, "success_no_replan"), [0])
+            return max(run.success_env_steps or 0, min(without))
+
+        return [
+            run.run for run in self.runs if run.kind in common and earliest(run) > common[run.kind]
+        ]
 
     def _files(self) -> list[tuple[str, Sequence[Any], type]]:
         return [

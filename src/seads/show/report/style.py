@@ -79,13 +79,14 @@ def draw_panels(
     count = len(contents)
     columns = min(count, 2 if count == 4 else 3)
     rows = math.ceil(count / columns)
-    height = 3.0 + 0.25 * max(map(len, contents.values()))  # with room for the legend
-    with figure(max(6.4, 4.6 * columns), height * rows, rows, columns) as (drawn, axes):
+    with figure(max(6.4, 4.6 * columns), 3.0 * rows, rows, columns) as (drawn, axes):
         for unused in axes.flat[count:]:
             unused.axis("off")
         for one, (title, lines) in zip(axes.flat, contents.items(), strict=False):
             draw(one, title, lines)
             one.set_title(title)
+        named = max(len(one.get_legend_handles_labels()[1]) for one in axes.flat)
+        drawn.set_figheight((3.2 + 0.23 * named) * rows)  # a panel keeps its height
         return drawn
 
 
@@ -144,15 +145,22 @@ def draw_whiskers(
     )  # fmt: skip
 
 
-def paper_line(axes: Axes, value: float, label: str, index: int = 0) -> None:
+def paper_line(
+    axes: Axes, value: float, label: str, index: int = 0, tint: str = PAPER_COLOUR
+) -> None:
     """What the paper reports, across the panel; each of several with dashes of its own."""
     dashes = (0, (4 + 3 * index, 3))
-    axes.axhline(value, color=PAPER_COLOUR, linestyle=dashes, linewidth=1.4, label=label)
+    axes.axhline(value, color=tint, linestyle=dashes, linewidth=1.4, label=label)
 
 
 def legend_below(axes: Axes) -> None:
-    """Names where no curve can run through them."""
-    axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.2))
+    """Names where no curve can run through them, and below the x axis' own, however flat it is."""
+    from matplotlib.transforms import ScaledTranslation
+
+    drawn: Any = axes.get_figure(root=True)
+    inches = 0.55 if axes.get_xlabel() else 0.3
+    below = axes.transAxes + ScaledTranslation(0, -inches, drawn.dpi_scale_trans)
+    axes.legend(loc="upper center", bbox_to_anchor=(0.5, 0), bbox_transform=below)
 
 
 def steps_axis(axes: Axes) -> None:

@@ -39,7 +39,7 @@ class Table:
         """For a paper, with booktabs."""
         body = "\n".join(f"{' & '.join(map(_escaped, row))} \\\\" for row in self.rows)
         head = " & ".join(map(_escaped, self.columns))
-        caption = _escaped(" ".join([self.title, *self.notes]))
+        caption = _escaped(" ".join([f"{self.title}.", *self.notes]))
         return (
             f"\\begin{{table}}\n\\begin{{tabular}}{{l{'r' * (len(self.columns) - 1)}}}\n\\toprule\n"
             f"{head} \\\\\n\\midrule\n{body}\n\\bottomrule\n\\end{{tabular}}\n"

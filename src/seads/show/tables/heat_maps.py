@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from seads.baselines.settings import BEST_HAC, BEST_SAC
 from seads.reading import as_kind
 from seads.show.report import style
 from seads.show.report.paper import ENVIRONMENTS
@@ -21,6 +22,11 @@ AXES = {"sac": ("updates", "alpha"), "hac": ("alpha_low", "alpha_high", "tempera
 """What the paper searched over: columns, rows, and panels."""
 FIRST = {"sac": 21, "hac": 27}
 """The figure of the first environment; those of the others follow in their order."""
+
+BEST: dict[str, dict[str, dict[str, Any]]] = {"sac": BEST_SAC, "hac": BEST_HAC}
+"""What the captions of these figures call the best cell, by environment."""
+PAPERS = "#D55E00"
+"""The colour of its frame, which no cell has."""
 
 NOT_IN_NAMES = r"[^\w.:-]"
 """What an environment's name, read from a file, must not bring into a figure's."""
@@ -36,7 +42,9 @@ def heat_maps(results: Results) -> Iterator[tuple[str, Figure]]:
                 number = f"search-{algorithm}-{re.sub(NOT_IN_NAMES, '-', env)}"
                 if env in ENVIRONMENTS:
                     number = f"S.{FIRST[algorithm] + ENVIRONMENTS.index(env)}"
-                yield number, _draw(cells, axes, f"{algorithm} on {env}")
+                said = BEST[algorithm].get(env)
+                best = tuple(float(said[name]) for name in axes) if said else None
+                yield number, _draw(cells, axes, f"{algorithm} on {env}", best)
 
 
 Cells = dict[tuple[float, ...], list[float]]
@@ -56,7 +64,10 @@ def _cells(runs: list[RunResult], axes: tuple[str, ...]) -> Cells:
     return found
 
 
-def _draw(cells: Cells, axes: tuple[str, ...], title: str) -> Figure:
+def _draw(
+    cells: Cells, axes: tuple[str, ...], title: str, papers_best: tuple[float, ...] | None
+) -> Figure:
+    """Bold: the best here; framed, or said below where it was not tried: the paper's best."""
     columns, rows = (sorted({values[i] for values in cells}) for i in (0, 1))
     panels = sorted({values[2:] for values in cells})
     best = max(cells, key=lambda values: float(np.mean(cells[values])))
@@ -80,7 +91,23 @@ def _draw(cells: Cells, axes: tuple[str, ...], title: str) -> Figure:
             one.set_ylabel(axes[1])
             third = f", {axes[2]}={rest[0]:g}" if rest else ""
             one.set_title(f"{title}{third}", fontsize=10)
+            if papers_best in cells and papers_best[2:] == rest:
+                _frame(one, rows.index(papers_best[1]), columns.index(papers_best[0]))
+        if papers_best is not None:
+            named = ", ".join(f"{a}={v:g}" for a, v in zip(axes, papers_best, strict=True))
+            how = "framed" if papers_best in cells else "not tried here"
+            drawn.supxlabel(f"the paper's best ({how}): {named}", fontsize=9)
         return drawn
+
+
+def _frame(axes: Axes, row: int, column: int) -> None:
+    from matplotlib.patches import Rectangle
+
+    axes.add_patch(
+        Rectangle(
+            (column - 0.48, row - 0.48), 0.96, 0.96, fill=False, edgecolor=PAPERS, linewidth=3
+        )
+    )
 
 
 def _write(axes: Axes, place: tuple[int, int], success: list[float], best: bool) -> None:

@@ -15,6 +15,7 @@ from seads.studies.results import Results, RunResult
 Measure = Literal["coverage", "success", "success_no_replan"]
 SIGNIFICANT = 0.01
 """The paper's level."""
+TOO_FEW = "too few seeds"
 REFERENCES = ("paper", "default")
 """Groups that others are compared with: the paper's loop, and the package's preset."""
 
@@ -36,6 +37,11 @@ def kinds_of(results: Results) -> Kinds:
     return found
 
 
+def without_trials(kinds: Kinds) -> Kinds:
+    """All but what searches tried: a trial is chosen from, and stands for no algorithm."""
+    return {kind: runs for kind, runs in kinds.items() if not runs[0].is_trial}
+
+
 def values_of(runs: Sequence[RunResult], measure: Measure) -> list[float]:
     """What was measured, over the seeds, as one number each."""
     found = [getattr(run, measure) for run in runs]
@@ -55,6 +61,7 @@ class Comparison:
     env: str
     group: str
     reference: str
+    measure: Measure
     ours: list[float]
     theirs: list[float]
     p_worse: float
@@ -71,9 +78,11 @@ class Comparison:
         return comparing.hodges_lehmann(self.ours, self.theirs)
 
     @property
-    def interval(self) -> tuple[float, float]:
-        """Of the difference, 95 %."""
-        return comparing.hodges_lehmann_interval(self.ours, self.theirs)
+    def spread(self) -> str:
+        """Of the difference: its 95 % interval, or the range of all differences of few runs."""
+        spread = comparing.difference_spread(self.ours, self.theirs)
+        digits = 2 if self.measure == "coverage" else 3
+        return spread_text(spread, min(len(self.ours), len(self.theirs)), digits)
 
     @property
     def improvement(self) -> float:
@@ -83,23 +92,45 @@ class Comparison:
     @property
     def decidable(self) -> bool:
         """Whether so few runs could show anything after the correction."""
-        least = comparing.smallest_p(len(self.ours), len(self.theirs), self.family)
-        return least < SIGNIFICANT
+        return self._least(self.family) < SIGNIFICANT
 
     @property
     def verdict(self) -> str:
         """What the tests say after Holm."""
-        if not self.decidable:
-            return "too few seeds"
-        if self.holm_worse < SIGNIFICANT:
-            return "worse"
-        return "better" if self.holm_better < SIGNIFICANT else "no difference shown"
+        return _verdict(self.holm_worse, self.holm_better, self.decidable)
+
+    @property
+    def raw_verdict(self) -> str:
+        """What they say as the paper takes them, without a correction."""
+        return _verdict(self.p_worse, self.p_better, self._least(1) < SIGNIFICANT)
+
+    def _least(self, family: int) -> float:
+        return comparing.smallest_p(len(self.ours), len(self.theirs), family)
 
 
-def reference_of(group: str, runs: Sequence[RunResult]) -> str:
-    """What runs are compared with: changes of the preset default with it, all else with paper."""
+def _verdict(p_worse: float, p_better: float, decidable: bool) -> str:
+    if not decidable:
+        return TOO_FEW
+    if p_worse < SIGNIFICANT:
+        return "worse"
+    return "better" if p_better < SIGNIFICANT else "no difference shown"
+
+
+def reference_of(kinds: Kinds, env: str, group: str, measure: Measure) -> str | None:
+    """What runs are compared with, if that was measured.
+
+    Ablations, and the preset default, with paper; changes of default with default; all else with
+    the first of the two that has values.
+    """
     paper, default = REFERENCES
-    return default if runs[0].preset == default and group != default else paper
+    runs = kinds[env, group]
+    fitting: tuple[str, ...] = REFERENCES
+    if group in REFERENCES or group in TABLE_S1:
+        fitting = (paper,)
+    elif runs[0].algorithm == "seads" and runs[0].preset == default:
+        fitting = (default,)
+    measured = (one for one in fitting if values_of(kinds.get((env, one), []), measure))
+    return next((one for one in measured if one != group), None)
 
 
 def compare(
@@ -108,12 +139,12 @@ def compare(
     """Every group beside the reference of its environment, corrected over all of them."""
     pairs = []
     for (env, group), runs in kinds.items():
-        reference = reference_of(group, runs)
-        if reference == group or (env, reference) not in kinds or not take(group):
+        reference = reference_of(kinds, env, group, measure) if take(group) else None
+        if reference is None:
             continue
         ours, theirs = values_of(runs, measure), values_of(kinds[env, reference], measure)
         if len(ours) > 1 and len(theirs) > 1:
-            pairs.append((env, group, reference, ours, theirs))
+            pairs.append((env, group, reference, measure, ours, theirs))
     worse = [comparing.mann_whitney(theirs, ours) for *_, ours, theirs in pairs]
     better = [comparing.mann_whitney(ours, theirs) for *_, ours, theirs in pairs]
     adjusted = zip(worse, better, comparing.holm(worse), comparing.holm(better), strict=True)
@@ -121,6 +152,12 @@ def compare(
         Comparison(*pair, *tests, family=len(pairs))
         for pair, tests in zip(pairs, adjusted, strict=True)
     ]
+
+
+def ablation_cells(kinds: Kinds) -> list[Comparison]:
+    """Table S.1: the ablations beside the preset paper; the family is these cells."""
+    own = {kind: runs for kind, runs in kinds.items() if kind[0] in ENVIRONMENTS}
+    return compare(own, take=lambda group: group in TABLE_S1)
 
 
 def mean_text(values: Sequence[float], digits: int = 2) -> str:
@@ -131,9 +168,17 @@ def mean_text(values: Sequence[float], digits: int = 2) -> str:
     return f"{mean:.{digits}f}" + ("" if np.isnan(std) else f" ± {std:.{digits}f}")
 
 
-def interval_text(interval: tuple[float, float], digits: int = 2) -> str:
-    """An interval in words."""
-    return f"{interval[0]:.{digits}f} to {interval[1]:.{digits}f}"
+def spread_text(spread: tuple[float, float] | None, runs: int, digits: int = 2) -> str:
+    """An interval in words, or what few runs have in its place; of one run nothing."""
+    if spread is None:
+        return ""
+    few = " (range)" if runs < comparing.FEWEST_TO_RESAMPLE else ""
+    return f"{spread[0]:.{digits}f} to {spread[1]:.{digits}f}{few}"
+
+
+def seeds_text(count: int) -> str:
+    """How many seeds, in words."""
+    return "1 seed" if count == 1 else f"{count} seeds"
 
 
 def p_text(p: float) -> str:

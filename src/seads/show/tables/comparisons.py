@@ -1,0 +1,102 @@
+"""The tables of comparisons: the paper's S.1 with its tests, and every group beside SEADS."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import get_args
+
+from seads.show.report.paper import ENVIRONMENTS, RED_CELLS, SEADS, TABLE_S1
+from seads.show.tables.document import Table
+from seads.show.tables.kinds import (
+    SIGNIFICANT,
+    TOO_FEW,
+    Comparison,
+    Kinds,
+    Measure,
+    ablation_cells,
+    compare,
+    mean_text,
+    p_text,
+    values_of,
+)
+
+NAMES: dict[Measure, str] = {
+    "coverage": "moves", "success": "boards solved", "success_no_replan": "first plan solves"
+}  # fmt: skip
+
+
+def ablation_tables(kinds: Kinds) -> Iterator[Table]:
+    """Table S.1: moves of SEADS and its ablations; ours above the paper's in each cell's row."""
+    envs = [env for env in ENVIRONMENTS if any((env, row) in kinds for row in [*TABLE_S1, "paper"])]
+    if not envs:
+        return
+    tests = {(one.env, one.group): one for one in ablation_cells(kinds)}
+    rows = []
+    for variant in TABLE_S1:
+        group = "paper" if variant == SEADS else variant
+        ours, theirs = [f"{variant}, here"], [f"{variant}, paper"]
+        printed = dict(zip(ENVIRONMENTS, TABLE_S1[variant].split(", "), strict=True))
+        for env in envs:
+            values = values_of(kinds.get((env, group), []), "coverage")
+            test = tests.get((env, group))
+            mark = {"worse": " *", "better": " +"}.get(test.verdict if test else "", "")
+            ours.append(mean_text(values) + mark)
+            theirs.append(printed[env] + " *" * (env in RED_CELLS.get(variant, ())))
+        rows += [ours, theirs]
+    yield Table(
+        "S.1",
+        "Distinct moves of SEADS and its ablations",
+        ("", *envs),
+        rows,
+        (
+            "Here: the preset paper and its ablations. * significantly worse than SEADS, + better: "
+            f"one-sided Mann-Whitney U, p < {SIGNIFICANT}, here after Holm over the {len(tests)} "
+            "cells here, in the paper's rows, its red cells, without a correction.",
+            *_undecidable(list(tests.values())),
+        ),
+    )
+
+
+def _undecidable(tests: Sequence[Comparison]) -> Iterator[str]:
+    few = sorted({min(len(one.ours), len(one.theirs)) for one in tests if not one.decidable})
+    if few:
+        yield (
+            f"With {', '.join(map(str, few))} seeds no difference can reach p < {SIGNIFICANT} "
+            "after the correction: such cells have no mark whatever they show."
+        )
+
+
+def comparison_tables(kinds: Kinds) -> Iterator[Table]:
+    """Every group beside its reference: difference, probability, tests raw and corrected."""
+    found = {measure: compare(kinds, measure) for measure in get_args(Measure)[:2]}
+    rows = [
+        (
+            one.env, one.group, one.reference, NAMES[measure],
+            f"{len(one.ours)} and {len(one.theirs)}",
+            f"{one.difference:+.{2 if measure == 'coverage' else 3}f}", one.spread,
+            f"{one.improvement:.2f}", p_text(one.p_worse), p_text(one.p_better),
+            p_text(one.holm_worse), p_text(one.holm_better), one.raw_verdict, one.verdict,
+        )
+        for measure, tests in found.items()
+        for one in tests
+    ]  # fmt: skip
+    families = [f"{len(tests)} of {NAMES[one]}" for one, tests in found.items() if tests]
+    if not rows:
+        return
+    yield Table(
+        "comparisons",
+        "Differences from SEADS",
+        (
+            "environment", "runs", "compared with", "measure", "n", "difference", "95 % interval",
+            "P(better)", "p worse", "p better", "p worse, Holm", "p better, Holm", "verdict, raw",
+            "verdict, Holm",
+        ),
+        rows,
+        (
+            "Difference: Hodges-Lehmann, with a bootstrap interval; with fewer than five runs on "
+            "a side the range of all differences. p: one-sided Mann-Whitney U, exact with ties, "
+            "raw as in the paper and after Holm; the family is all lines of a measure in one "
+            f"direction ({', '.join(families)}). {TOO_FEW.capitalize()}: no outcome could be below "
+            f"{SIGNIFICANT}. Trials of searches are left out.",
+        ),
+    )  # fmt: skip

@@ -1,0 +1,78 @@
+"""Lengths of solutions and of skills, as boxes (the paper's S.9 and S.10)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
+
+from seads.show.report import style
+from seads.show.report.paper import ENVIRONMENTS
+from seads.show.tables.kinds import REFERENCES, Kinds
+from seads.studies.results import Board, Results
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+SOLUTION_LENGTHS = dict(zip(ENVIRONMENTS, (15, 10), strict=False))
+"""About how many env steps the paper's agents need at depth 5 (S.2.2), where it says so."""
+SKILL_LENGTHS = dict(zip(ENVIRONMENTS, (3, 2, 11, 9, 12, 13), strict=True))
+"""The paper's medians (S.2.3)."""
+
+
+def solution_lengths(results: Results, kinds: Kinds) -> Figure | None:
+    """S.9: env steps of solved boards, by depth, with and without replanning."""
+    return _boxes(results, kinds, lambda board: [board.env_steps], by_depth=True)
+
+
+def skill_lengths(results: Results, kinds: Kinds) -> Figure | None:
+    """S.10: env steps of single skills on solved boards."""
+    steps = lambda board: [int(one) for one in board.skill_steps.split()]  # noqa: E731
+    return _boxes(results, kinds, steps, by_depth=False)
+
+
+def _boxes(
+    results: Results, kinds: Kinds, values: Callable[[Board], list[int]], by_depth: bool
+) -> Figure | None:
+    of_run: dict[str, list[Board]] = {}
+    for board in results.boards:
+        if board.solved and not board.deep and board.skill_steps:
+            of_run.setdefault(board.run, []).append(board)
+    found: dict[str, dict[str, list[Board]]] = {}
+    for (env, group), runs in kinds.items():
+        boards = [board for run in runs for board in of_run.get(run.run, ())]
+        for replan, how in ((True, ""), (False, ", no replanning")):
+            own = [board for board in boards if board.replan is replan]
+            if own and group in REFERENCES:
+                found.setdefault(env, {})[f"{group}{how}"] = own
+
+    def panel(axes: Axes, env: str, lines: Mapping[str, list[Board]]) -> None:
+        for index, (name, boards) in enumerate(lines.items()):
+            keys = sorted({board.depth for board in boards}) if by_depth else [0]
+            data = [
+                [v for board in boards if not by_depth or board.depth == key for v in values(board)]
+                for key in keys
+            ]
+            offset = (index - (len(lines) - 1) / 2) * 0.8 / len(lines)
+            tint = style.colour(index)
+            axes.boxplot(
+                data, positions=[key + offset for key in keys], widths=0.7 / len(lines), whis=1.5,
+                manage_ticks=False, patch_artist=True, label=name,
+                boxprops={"facecolor": tint + "59", "edgecolor": tint},
+                medianprops={"color": tint, "linewidth": 2.4}, flierprops={"markersize": 3},
+            )  # fmt: skip
+        axes.set_xticks(
+            sorted({b.depth for boards in lines.values() for b in boards}) if by_depth else []
+        )
+        if by_depth and env in SOLUTION_LENGTHS:
+            steps = SOLUTION_LENGTHS[env]
+            label = f"paper: about {steps} at depth 5"
+            axes.plot(5, steps, "*", color=style.PAPER_COLOUR, markersize=10, label=label)
+        elif not by_depth and env in SKILL_LENGTHS:
+            steps = SKILL_LENGTHS[env]
+            style.paper_line(axes, steps, f"paper: median {steps}")
+        axes.set_xlabel("solution depth" if by_depth else "")
+        axes.set_ylabel("env steps")
+        style.legend_below(axes)
+
+    return style.draw_panels(found, panel)

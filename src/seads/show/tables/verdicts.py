@@ -1,0 +1,113 @@
+"""Whether a claim holds: measured values and tests as a verdict, with their uncertainty."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+from seads.evaluation import comparing
+from seads.show.report.paper import RED_CELLS, paper_result
+from seads.show.tables.kinds import TOO_FEW, Comparison, Kinds
+from seads.studies.results import RunResult
+
+OPEN = "not measured"
+HOLDS, FAILS, PARTLY = "holds", "does not hold", "holds in part"
+SIMILAR = "no difference shown"
+BELOW = "not at the paper's budget"
+RAW_ONLY = "holds by the raw test, not after Holm"
+HOLM_ONLY = "holds after Holm, not by the raw test"
+FEWEST = 3
+"""Seeds; fewer decide nothing."""
+
+
+def beside(values: Sequence[float], theirs: float, rounding: float, at_budget: bool) -> str:
+    """Runs beside a mean of the paper, which is printed with so much rounding.
+
+    It holds where the whole interval (of few runs the range) is not below it, and fails where all
+    of it is, after as many env steps as the paper's.
+    """
+    spread = comparing.mean_spread(values)
+    if spread is None or len(values) < FEWEST:
+        return TOO_FEW
+    if spread[0] >= theirs - rounding:
+        return HOLDS
+    if spread[1] >= theirs - rounding:
+        return SIMILAR
+    return FAILS if at_budget else BELOW
+
+
+def beside_baseline(
+    ours: Sequence[float], theirs: Sequence[float], our_budget: int, their_budget: int
+) -> str:
+    """SEADS similar to a baseline or better; who had fewer env steps is no argument against it."""
+    if min(len(ours), len(theirs)) < FEWEST:
+        return TOO_FEW
+    if comparing.difference_spread(ours, theirs)[1] < 0:
+        return FAILS if our_budget >= their_budget else BELOW
+    return HOLDS if their_budget >= our_budget else BELOW
+
+
+def shown(cells: Sequence[Comparison], variant: str, kinds: Kinds) -> str:
+    """An ablation is worse somewhere; refuted only by all the cells that the paper has in red."""
+    if not cells:
+        return OPEN
+    if any(one.verdict == "worse" for one in cells):
+        return HOLDS
+    if any(one.raw_verdict == "worse" for one in cells):
+        return RAW_ONLY
+    red = [one for one in cells if one.env in RED_CELLS[variant]]
+    if all(one.raw_verdict == TOO_FEW for one in cells):
+        return TOO_FEW
+    missing = [env for env in RED_CELLS[variant] if env not in [one.env for one in red]]
+    if missing:
+        return f"not shown; {', '.join(missing)}, red in the paper: {OPEN}"
+    if any(one.raw_verdict == TOO_FEW for one in red):
+        return TOO_FEW
+    return FAILS if all(at_papers_budget(one, kinds) for one in red) else BELOW
+
+
+def never(
+    cells: Sequence[Comparison], what: Literal["worse", "better"], kinds: Kinds, wanted: int
+) -> str:
+    """Nothing is worse, or better, in any of so many cells of the paper."""
+    if not cells:
+        return OPEN
+    against = [one for one in cells if one.verdict == what]
+    if against:
+        return FAILS if any(at_papers_budget(one, kinds) for one in against) else BELOW
+    if any(one.raw_verdict == what for one in cells):
+        return HOLM_ONLY
+    decided = [one for one in cells if one.decidable]
+    if not decided:
+        return TOO_FEW
+    if len(decided) < wanted:
+        return f"{PARTLY}: {len(decided)} of {wanted} cells"
+    return HOLDS
+
+
+def everywhere_worse(cells: Sequence[Comparison], kinds: Kinds) -> str:
+    """All groups are worse in all cells."""
+    if not cells:
+        return OPEN
+    worse = [one for one in cells if one.verdict == "worse"]
+    if worse:
+        return HOLDS if len(worse) == len(cells) else PARTLY
+    if not all(one.decidable for one in cells):
+        return TOO_FEW
+    return FAILS if all(at_papers_budget(one, kinds) for one in cells) else BELOW
+
+
+def at_papers_budget(cell: Comparison, kinds: Kinds) -> bool:
+    """Whether both sides had as many env steps as the paper's, where it says how many."""
+    said = paper_result(cell.env, cell.group)
+    if said is None or said.coverage is None:
+        return False
+    return all(
+        budget_of(kinds[cell.env, group]) >= said.coverage.env_steps
+        for group in (cell.group, cell.reference)
+    )
+
+
+def budget_of(runs: Sequence[RunResult]) -> int:
+    """The env steps that all of the runs were given."""
+    return min(run.budget for run in runs)

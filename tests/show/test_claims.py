@@ -1,0 +1,189 @@
+"""The page of claims: what holds, what does not, and what was not measured well enough to say."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+from tests.show.sample_results import ablations, run
+
+from seads.show.report.paper import ENVIRONMENTS, RED_CELLS
+from seads.show.tables.claims import Claim, claims, claims_page
+from seads.show.tables.kinds import kinds_of
+from seads.studies.results import Results, RunResult
+
+CURSOR = "lightsout-cursor"
+MOVES = f"{CURSOR}: 24.94 ± 0.06 moves"
+BETTER = "no ablation, nor more skills than moves, is significantly better"
+HARMLESS = "more skills than moves do no harm: nowhere significantly worse"
+VIC = "VIC and its variants find fewer moves on the cursors"
+PAPERS_BUDGET = 10_000_000
+
+
+def found(runs: Sequence[RunResult]) -> dict[str, Claim]:
+    return {one.says: one for one in claims(kinds_of(Results(list(runs))))}
+
+
+def worse(variant: str) -> str:
+    return f"{variant} is significantly worse on at least one environment"
+
+
+def cells(
+    variant: str, envs: Sequence[str], lost: float, seeds: int = 10, **changes: object
+) -> list[RunResult]:
+    """The preset paper and a variant that finds so many moves fewer."""
+    return [
+        run(env, group, seed, 20.0 + 0.01 * seed - (lost if group == variant else 0), **changes)
+        for env in envs
+        for group in ("paper", variant)
+        for seed in range(seeds)
+    ]
+
+
+def test_claims_hold_fail_or_stay_open() -> None:
+    found = {one.says: one for one in claims(kinds_of(ablations(10)))}
+    assert (
+        found["no-relabelling is significantly worse on at least one environment"].verdict
+        == "holds"
+    )
+    assert (
+        found["no-novelty is significantly worse on at least one environment"].verdict
+        == "not measured"
+    )
+    assert found["VIC and its variants find fewer moves on the cursors"].verdict == "holds"
+    assert found["lightsout-cursor: 24.94 ± 0.06 moves"].verdict == "holds"
+
+
+def test_what_the_twin_shows_is_not_said_of_a_real_arm() -> None:
+    for success, verdict in ((1.0, "twin"), (0.99, "does not hold"), (None, "not measured")):
+        runs = [
+            run("lightsout-robot", "default", seed, 25.0, success=success, budget=200_000)
+            for seed in (0, 1)
+        ]
+        [one] = [
+            claim
+            for claim in claims(kinds_of(Results(runs)))
+            if claim.says.startswith("lightsout-robot: all of 25 boards")
+        ]
+        assert one.question == "R4"
+        assert verdict in one.verdict
+
+
+@pytest.mark.parametrize(
+    ("values", "budget", "verdict"),
+    [
+        ([20.0, 20.1, 20.2], 100_000, "not at the paper's budget"),
+        ([20.0, 20.1, 20.2], 500_000, "does not hold"),
+        ([25.0, 25.0, 24.99], 100_000, "holds"),
+        ([25.0, 25.0, 24.0], 500_000, "no difference shown"),
+        ([20.0, 20.1], 500_000, "too few seeds"),
+        ([25.0], 500_000, "too few seeds"),
+    ],
+)
+def test_a_mean_is_judged_by_its_spread_and_its_budget(
+    values: list[float], budget: int, verdict: str
+) -> None:
+    runs = [run(CURSOR, "paper", n, value, budget=budget) for n, value in enumerate(values)]
+    assert found(runs)[MOVES].verdict == verdict
+    solved = [
+        run(CURSOR, "paper", n, 25.0, success=value / 25, budget=budget)
+        for n, value in enumerate(values)
+    ]
+    said = found(solved)[f"{CURSOR}: 100.0% of the boards solved, with replanning"].verdict
+    assert said == verdict
+
+
+def test_whose_runs_they_are_is_said() -> None:
+    told = found([run(CURSOR, "default", seed, 25.0) for seed in range(3)])[MOVES].measured
+    assert told.startswith("default (not the paper's learner): 25.00 ± 0.00 (3 seeds, 100,000 env")
+    assert "(1 seed, " in found([run(CURSOR, "default", 0, 25.0)])[MOVES].measured
+    changed = run(CURSOR, "paper", 0, 25.0, settings="hidden=[256,256]")
+    assert found([changed])[MOVES].measured.startswith("paper, hidden=[256,256]: 25.00")
+
+
+def test_an_ablation_is_refuted_by_the_papers_red_cells_alone() -> None:
+    variant = "no-relabelling"
+    red = RED_CELLS[variant]
+    elsewhere = found(cells(variant, [CURSOR], 0, budget=PAPERS_BUDGET))[worse(variant)]
+    assert elsewhere.verdict.startswith("not shown; lightsout-reacher, tileswap-reacher, light")
+    there = cells(variant, red, 0, budget=PAPERS_BUDGET)
+    assert found(there)[worse(variant)].verdict == "does not hold"
+    early = cells(variant, red, 0, budget=PAPERS_BUDGET // 10)
+    assert found(early)[worse(variant)].verdict == "not at the paper's budget"
+    few = cells(variant, red, 0, seeds=3, budget=PAPERS_BUDGET)
+    assert found(few)[worse(variant)].verdict == "too few seeds"
+
+
+def test_the_raw_test_and_holm_are_both_told() -> None:
+    # five seeds apart in one of four cells: p = 1/252 is below 0.01, four times that is not
+    variant = "no-novelty"
+    runs = cells(variant, ENVIRONMENTS[:1], 5, seeds=5) + cells(variant, ENVIRONMENTS[1:4], 0, 5)
+    claim = found(runs)[worse(variant)]
+    assert claim.verdict == "holds by the raw test, not after Holm"
+    assert "raw on lightsout-cursor, after Holm nowhere" in claim.measured
+    page = claims_page(Results(runs))
+    assert "measured here (4)" in page
+    assert "one-sided Mann-Whitney U" in page
+
+
+def test_nothing_is_better_only_in_the_cells_that_can_say_so() -> None:
+    assert found(ablations(10).runs)[BETTER].verdict == "holds in part: 2 of 36 cells"
+    assert found(ablations(4).runs)[BETTER].verdict == "too few seeds"
+    better = cells("no-novelty", [CURSOR], -3, budget=PAPERS_BUDGET)
+    assert found(better)[BETTER].verdict == "does not hold"
+    assert found([])[BETTER].verdict == "not measured"
+
+
+def test_more_skills_do_no_harm() -> None:
+    assert found(ablations(10).runs)[HARMLESS].verdict == "holds in part: 1 of 6 cells"
+    everywhere = cells("more-skills", ENVIRONMENTS, 0)
+    assert found(everywhere)[HARMLESS].verdict == "holds"
+    harm = cells("more-skills", [CURSOR], 3, budget=PAPERS_BUDGET)
+    assert found(harm)[HARMLESS].verdict == "does not hold"
+
+
+def test_few_seeds_of_vic_refute_nothing() -> None:
+    assert found(ablations(4).runs)[VIC].verdict == "too few seeds"
+    same = cells("vic", ENVIRONMENTS[:2], 0, budget=PAPERS_BUDGET)
+    assert found(same)[VIC].verdict == "does not hold"
+    early = cells("vic", ENVIRONMENTS[:2], 0)
+    assert found(early)[VIC].verdict == "not at the paper's budget"
+
+
+def baseline(success: float, budget: int = 100_000) -> list[RunResult]:
+    return [
+        run(CURSOR, "sac", seed, None, algorithm="sac", preset="paper", success=success,
+            budget=budget)
+        for seed in range(3)
+    ]  # fmt: skip
+
+
+def test_baselines_are_beside_the_first_that_was_measured() -> None:
+    paper = [run(CURSOR, "paper", seed, 25.0, success=None) for seed in range(3)]
+    ours = [run(CURSOR, "default", seed, 25.0, success=0.8) for seed in range(3)]
+    says = f"{CURSOR}: SEADS is similar to sac or outperforms it"
+    claim = found([*paper, *ours, *baseline(0.5)])[says]
+    assert claim.verdict == "holds"
+    assert claim.measured.startswith("default (not the paper's learner): 80.0%")
+    assert found([*ours, *baseline(0.9)])[says].verdict == "does not hold"
+    # a baseline with more env steps refutes nothing, one with fewer confirms nothing
+    assert found([*ours, *baseline(0.9, 500_000)])[says].verdict == "not at the paper's budget"
+    assert found([*ours, *baseline(0.5, 10_000)])[says].verdict == "not at the paper's budget"
+    assert found([*paper, *baseline(0.5)])[says].verdict == "not measured"
+
+
+def test_baselines_that_are_not_there_are_open() -> None:
+    open_ones = found(ablations(3).runs)
+    for algorithm in ("sac", "hac"):
+        assert open_ones[f"SEADS is similar to {algorithm} or outperforms it"].verdict == (
+            "not measured"
+        )
+
+
+def test_trials_of_searches_are_no_evidence() -> None:
+    trial = [
+        run(CURSOR, "sac-updates=2.0-alpha=0.1", seed, None, algorithm="sac",
+            settings="updates=2.0 alpha=0.1")
+        for seed in range(3)
+    ]  # fmt: skip
+    assert not [says for says in found([*ablations(3).runs, *trial]) if "updates" in says]

@@ -1,0 +1,188 @@
+"""Figures of results made up for the purpose: what is named, what is drawn, and where."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from tests.show.sample_results import ablations, run
+from tests.show.sample_runs import skill_maps_result
+
+from seads.errors import SeadsError
+from seads.show.report import style
+from seads.show.report.paper import ENVIRONMENTS
+from seads.show.tables import skills
+from seads.show.tables.figures import FIGURES, figure_kinds
+from seads.show.tables.heat_maps import heat_maps
+from seads.studies.results import Point, Results, RunResult, read_results
+
+
+@pytest.mark.parametrize(
+    "number", ["3-moves", "3-success", "3-bars", "S.9", "S.10", "S.11", "S.19", "S.20"]
+)
+def test_figures_are_drawn(number: str) -> None:
+    results = ablations(3)
+    drawn = FIGURES[number](results, figure_kinds(results))
+    assert drawn is not None
+    assert len(drawn.axes) >= 1
+
+
+def test_the_robots_have_their_curves() -> None:
+    results = read_results(Path(__file__).parents[2] / "results" / "robot")
+    drawn = FIGURES["S.17"](results, figure_kinds(results))
+    assert drawn is not None
+    titles = [axes.get_title(loc="left") for axes in drawn.axes]
+    assert titles == ["lightsout-robot", "lightsout-robot-absolute"]
+    assert FIGURES["3-success"](results, figure_kinds(results)) is None
+
+
+def test_figures_of_nothing_are_left_out() -> None:
+    results = ablations(3)
+    assert FIGURES["S.15"](results, figure_kinds(results)) is None
+
+
+def test_heat_maps_have_the_papers_numbers_and_the_best_in_bold() -> None:
+    runs = [
+        run("tileswap-cursor", f"sac-{n}-{alpha}", seed, 0.0, algorithm="sac",
+            settings=f"updates={n} alpha={alpha}",
+            success=0.9 if (n, alpha) == (2.0, 0.01) else 0.2)
+        for n in (1.0, 2.0) for alpha in (0.1, 0.01) for seed in (0, 1)
+    ]  # fmt: skip
+    [(number, drawn)] = heat_maps(Results(runs))
+    assert number == "S.22"
+    bold = [text.get_text() for text in drawn.axes[0].texts if text.get_fontweight() == "bold"]
+    assert bold == ["90%\nn=2"]
+    [framed] = [one.get_extents() for one in drawn.axes[0].patches if one.get_linewidth() == 3]
+    column, row = drawn.axes[0].transData.inverted().transform(framed.get_points()).mean(0).round()
+    assert (column, row) == (0, 1)  # updates 1, alpha 0.1
+
+
+def test_a_best_cell_that_was_not_tried_is_said() -> None:
+    runs = [
+        run("tileswap-cursor", f"sac-{n}", 0, 0.0, algorithm="sac", settings=f"updates={n} alpha=1")
+        for n in (2.0, 4.0)
+    ]
+    [(_, drawn)] = heat_maps(Results(runs))
+    assert not [one for one in drawn.axes[0].patches if one.get_linewidth() == 3]
+    assert drawn.get_supxlabel() == "the paper's best (not tried here): updates=1, alpha=0.1"
+
+
+def curved(runs: list[RunResult]) -> Results:
+    points = [
+        Point(one.run, measure, steps, value)
+        for one in runs
+        for measure, value in (("coverage", one.coverage), ("success", one.success))
+        for steps in (50_000, 99_900)
+        if value is not None
+    ]
+    return Results(runs, points)
+
+
+def test_the_papers_lines_have_names_and_the_colours_of_their_curves() -> None:
+    results = ablations(3)
+    drawn = FIGURES["S.19"](results, figure_kinds(results))
+    assert drawn is not None
+    [axes] = drawn.axes
+    colours = {line.get_label(): line.get_color() for line in axes.get_lines()}
+    assert colours == {
+        "preset paper, here (3 seeds)": style.colour(0),
+        "no-relabelling (3 seeds)": style.colour(1),
+        "paper, SEADS: 24.94 ± 0.06 after 495k": style.colour(0),
+        "paper, no-relabelling: 24.72 ± 0.39 after 495k": style.colour(1),
+    }
+
+
+def test_a_curve_at_the_ceiling_is_not_cut_off() -> None:
+    results = curved([run("lightsout-jaco", "default", 0, 25.0)])
+    for number in ("3-moves", "S.13-moves"):
+        drawn = FIGURES[number](results, figure_kinds(results))
+        assert drawn is not None
+        assert drawn.axes[0].get_ylim() == (0, 1.05 * 25)
+        assert drawn.axes[0].get_legend_handles_labels()[1][0] == "default (1 seed)"
+
+
+def test_names_stand_below_the_axis() -> None:
+    groups = ["paper", "no-relabelling", "no-model-relabelling", "no-sac-relabelling"]
+    results = curved([run(env, group, 0, 20.0) for env in ENVIRONMENTS for group in groups])
+    drawn = FIGURES["S.19"](results, figure_kinds(results))
+    assert drawn is not None
+    drawn.canvas.draw()
+    for axes in drawn.axes:
+        legend = axes.get_legend()
+        assert legend is not None
+        assert legend.get_window_extent().y1 < axes.xaxis.label.get_window_extent().y0
+        assert axes.get_window_extent().height / drawn.dpi > 2  # and leave a panel its height
+
+
+def test_the_papers_bar_is_with_replanning() -> None:
+    results = curved([run("lightsout-reacher", "default", seed, 24.0) for seed in (0, 1)])
+    drawn = FIGURES["3-bars"](results, figure_kinds(results))
+    assert drawn is not None
+    [line] = [one for one in drawn.axes[0].get_lines() if one.get_linestyle() == "--"]
+    assert line.get_label() == "paper, with replanning: 95.8%"
+    assert list(line.get_xdata()) == [-0.5, 0.5]  # over the first bar, not that of first plans
+
+
+def test_trials_of_searches_are_in_no_figure_but_the_heat_maps() -> None:
+    trial = run("lightsout-cursor", "sac-alpha=0.1", 0, None, algorithm="sac",
+                settings="alpha=0.1")  # fmt: skip
+    results = curved([trial, run("lightsout-cursor", "default", 0, 25.0)])
+    assert list(figure_kinds(results)) == [("lightsout-cursor", "default")]
+
+
+def test_larger_boards_go_by_size_with_gaps_beside_without() -> None:
+    sizes = ("13x13", "5x5", "5x5-spaced", "7x7")
+    results = curved([run(f"lightsout-cursor-{size}", "default", 0, 24.0) for size in sizes])
+    drawn = FIGURES["S.15"](results, figure_kinds(results))
+    assert drawn is not None
+    titles = [axes.get_title(loc="left") for axes in drawn.axes[:3]]
+    assert titles == [f"lightsout-cursor-{size}" for size in ("5x5", "7x7", "13x13")]
+    labels = drawn.axes[0].get_legend_handles_labels()[1]
+    assert labels[:2] == ["default (1 seed)", "default, with gaps (1 seed)"]
+
+
+def test_large_depths_say_what_the_paper_says() -> None:
+    results = ablations(3)
+    drawn = FIGURES["S.11"](results, figure_kinds(results))
+    assert drawn is not None
+    labels = drawn.axes[1].get_legend_handles_labels()[1]
+    assert "lightsout-cursor, paper (3 seeds)" in labels
+    assert "paper, lightsout-cursor (5 seeds): ≥ 98 % up to depth 8" in labels
+
+
+def test_skills_have_the_papers_numbers_where_it_has_them(tmp_path: Path) -> None:
+    for env in ("lightsout-cursor", "lightsout-jaco", "lightsout3d-jaco"):
+        maps = {"env": env, "skill_maps": skill_maps_result(25, 5)}
+        (tmp_path / f"skills-{env}.json").write_text(json.dumps(maps))
+    remarks: list[str] = []
+    home = tmp_path / "out"
+    home.mkdir()
+    found = [number for number, _ in skills.skill_figures([tmp_path], home, remarks)]
+    assert remarks == []
+    assert found == [
+        "touches-lightsout-cursor", "S.6-lightsout-cursor", "S.5-lightsout-jaco",
+        "S.8-lightsout-jaco", "touches-lightsout3d-jaco", "paths-lightsout3d-jaco",
+    ]  # fmt: skip
+
+
+def test_a_skill_is_shown_from_start_to_touch(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(skills, "FRAMES_OF", "lightsout-cursor")  # drawn without OpenGL
+    drawn = skills.skill_frames(Results(), [])
+    pictures = [np.asarray(axes.get_images()[0].get_array()) for axes in drawn.axes]
+    times = [int(axes.get_title(loc="left").removeprefix("T = ")) for axes in drawn.axes]
+    assert len(pictures) == 5
+    assert times[0] == 0 < times[-1]
+    assert (pictures[0] != pictures[-1]).any()
+    assert "packaged agent lightsout-cursor" in drawn.get_suptitle()
+
+
+def test_frames_of_an_agent_that_is_not_there_are_a_remark(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name = "lightsout3d-jaco-default-seed0"
+    (tmp_path / name / "agent").mkdir(parents=True)
+    results = Results([run("lightsout3d-jaco", "default", 0, 25.0)])
+    with pytest.raises(SeadsError, match=name):
+        skills.skill_frames(results, [tmp_path])
