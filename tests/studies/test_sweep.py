@@ -199,18 +199,6 @@ def test_a_second_driver_is_told_and_ends(
     assert not list(tmp_path.glob("*/config.json"))
 
 
-def test_a_cluster_that_cannot_be_reached(
-    study: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    for address, sentence in (
-        ("127.0.0.1:9", "no Ray cluster can be reached at 127.0.0.1:9"),
-        ("somewhere", "write HOST:PORT"),
-    ):
-        assert cli.main(["sweep", str(study), "--out", str(tmp_path), "--address", address]) == 2
-        assert sentence in capsys.readouterr().err
-    assert not list(tmp_path.glob("*/config.json"))
-
-
 @pytest.mark.slow
 def test_interrupted_saves_and_the_same_command_goes_on(
     study: Path, undisturbed: tuple[Path, Any], tmp_path: Path
