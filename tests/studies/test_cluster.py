@@ -81,10 +81,10 @@ def test_what_listens_but_is_no_ray_is_not_waited_for(study: Path, tmp_path: Pat
     )
     with socket.create_server(("127.0.0.1", 0)) as silent:
         address = f"127.0.0.1:{silent.getsockname()[1]}"
+        sweep = ["sweep", str(study), "--out", str(tmp_path / "out"), "--address", address]
         began = time.monotonic()
         ended = subprocess.run(
-            [sys.executable, "-c", words, "sweep", str(study)]
-            + ["--out", str(tmp_path / "out"), "--address", address],
+            [sys.executable, "-c", words, *sweep],
             capture_output=True,
             text=True,
             timeout=40,
