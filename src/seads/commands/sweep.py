@@ -45,6 +45,7 @@ def run(options: Options) -> dict[str, Any]:
     from seads.studies.showing import SweepProgress, total_text
     from seads.studies.study import read_study
     from seads.studies.sweep import Sweep, only_driver, run_sweep
+    from seads.training.runner import full_disk_in_words
 
     if options.workers is not None and options.workers < 1:
         raise SeadsError(f"--workers {options.workers}; allowed: 1 or more")
@@ -60,7 +61,7 @@ def run(options: Options) -> dict[str, Any]:
             count = search.trials * len(search.seeds)
             print(f"and {count} runs of search {search.name}: its trials are not known yet")
         return listed
-    with only_driver(home):
+    with full_disk_in_words(home, "give the same command again"), only_driver(home):
         earlier = searches.begin(home)
         runs += earlier
         sweep.failed |= check_directories(earlier, home)
