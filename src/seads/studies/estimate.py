@@ -6,7 +6,6 @@ import json
 import time
 from contextlib import closing
 from dataclasses import dataclass
-from functools import cache
 from itertools import pairwise
 from typing import Any
 
@@ -15,6 +14,7 @@ import numpy as np
 from seads.agent.settings import AgentSettings
 from seads.baselines.settings import KINDS
 from seads.envs import make_env
+from seads.envs.interface import BatchedEnv
 from seads.studies.runs import spec_of
 from seads.studies.sweep import Sweep
 from seads.training.config import TrainConfig
@@ -58,8 +58,7 @@ def estimate(sweep: Sweep, cores: int) -> dict[str, float]:
 def counted_speed(config: TrainConfig) -> float:
     """Env steps a second on one core, from the sizes of networks, batches and boards."""
     epoch = _baseline(config) if config.settings.algorithm in KINDS else _skills(config)
-    options = json.dumps(config.env_options, sort_keys=True)
-    acting = ASKING * epoch.asked + epoch.steps * _seconds_a_step(config.env, epoch.rows, options)
+    acting = ASKING * epoch.asked + epoch.steps * _seconds_a_step(config, epoch.rows)
     return epoch.steps / (epoch.operations / FLOPS + acting + epoch.besides)
 
 
@@ -128,17 +127,27 @@ def _weights(*sizes: int) -> int:
     return sum(a * b for a, b in pairwise(sizes))
 
 
-@cache
-def _seconds_a_step(env: str, rows: int, options: str) -> float:
-    """What a row's step costs of a core's time, measured for a moment; others may be busy."""
-    with closing(make_env(env, rows, **json.loads(options))) as made:
-        actions = made.spec.scaled(np.zeros((rows, made.spec.action_size), np.float32))
-        made.reset(np.arange(rows))
-        made.step(actions)
-        spent = 0.0
-        for _ in range(5):
-            made.reset(np.arange(rows))  # an episode may be over after one step
-            began = time.process_time()
-            made.step(actions)
-            spent += time.process_time() - began
-        return spent / (5 * rows)
+_SECONDS: dict[str, float] = {}
+"""Of a row's step, by environment, options and rows."""
+
+
+def _seconds_a_step(config: TrainConfig, rows: int) -> float:
+    """What a row's step costs of a core's time, measured once; other processes may be busy."""
+    key = json.dumps([config.env, config.env_options, rows], sort_keys=True)
+    if key not in _SECONDS:
+        with closing(make_env(config.env, rows, **config.env_options)) as made:
+            _SECONDS[key] = _measured_step(made, rows)
+    return _SECONDS[key]
+
+
+def _measured_step(env: BatchedEnv, rows: int) -> float:
+    actions = env.spec.scaled(np.zeros((rows, env.spec.action_size), np.float32))
+    env.reset(np.arange(rows))
+    env.step(actions)
+    spent = 0.0
+    for _ in range(5):
+        env.reset(np.arange(rows))  # an episode may be over after one step
+        began = time.process_time()
+        env.step(actions)
+        spent += time.process_time() - began
+    return spent / (5 * rows)

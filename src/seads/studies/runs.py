@@ -7,7 +7,6 @@ import json
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass
-from functools import cache
 from typing import Any
 
 from seads.envs import make_env
@@ -117,15 +116,17 @@ def _named(error: SeadsError, words: list[str]) -> str:
     return "envs"
 
 
+_SPECS: dict[str, EnvSpec] = {}
+"""By environment and options, which may be lists."""
+
+
 def spec_of(config: TrainConfig) -> EnvSpec:
     """The environment's, which is built once for all runs that share it."""
-    return _built_spec(config.env, json.dumps(config.env_options, sort_keys=True))
-
-
-@cache
-def _built_spec(env: str, options: str) -> EnvSpec:
-    with closing(make_env(env, 1, **json.loads(options))) as made:
-        return made.spec
+    key = json.dumps([config.env, config.env_options], sort_keys=True)
+    if key not in _SPECS:
+        with closing(make_env(config.env, 1, **config.env_options)) as made:
+            _SPECS[key] = made.spec
+    return _SPECS[key]
 
 
 def longest_epoch(config: TrainConfig) -> int:
