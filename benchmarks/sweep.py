@@ -1,4 +1,4 @@
-"""What a sweep costs and gains, as JSON: two workers against one, and what Ray adds.
+"""What a sweep costs and gains, as JSON: two workers against one, what Ray adds, who compiles.
 
 python benchmarks/sweep.py                     four short runs with one worker, then with two
 python benchmarks/sweep.py --env-steps 20000   longer ones, which tell more
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import shutil
 import tempfile
 import time
@@ -51,13 +52,12 @@ def measured(home: Path, runs: int, env_steps: int) -> dict[str, Any]:
     """Runs an hour with one worker and with two; both held to one core a run."""
     path = home / "study.toml"
     path.write_text(STUDY.format(last=runs - 1, budget=env_steps))
+    os.environ["SEADS_CACHE"] = str(home / "cache")  # in which nothing has been compiled yet
     prepare_jax()
-    sweep_once(path, home / "first", 1, 1)  # compiles: what follows reads the cache
+    sweep_once(path, home / "first", 2, 1)  # compiles: what follows reads the cache
     one = sweep_once(path, home / "one", 1, 1)
     two = sweep_once(path, home / "two", 2, 1)
-    training = [
-        _training_seconds(directory) for directory in sorted((home / "one").glob("*-seed*"))
-    ]
+    training = [_seconds(directory, -1) for directory in sorted((home / "one").glob("*-seed*"))]
     return {
         "runs": runs,
         "env_steps": env_steps,
@@ -66,6 +66,7 @@ def measured(home: Path, runs: int, env_steps: int) -> dict[str, Any]:
         "two_workers": two,
         "two_against_one": one["seconds"] / two["seconds"],
         "seconds_a_run_besides_training": (one["seconds"] - sum(training)) / runs,
+        "compiling": compiling(home / "first", home / "two"),
         "ray_seconds_a_run": finished_tasks(next((home / "one").glob("*-seed0"))),
     }
 
@@ -91,9 +92,27 @@ def sweep_once(path: Path, home: Path, workers: int, cores: int) -> dict[str, fl
     }
 
 
-def _training_seconds(directory: Path) -> float:
+def compiling(cold: Path, warm: Path) -> dict[str, Any]:
+    """Seconds of training until each run's first line, which tells those that compiled.
+
+    Runs began two at a time, once with nothing compiled and once with everything.
+    """
+    before, after = (
+        sorted((_seconds(run, 0) for run in home.glob("*-seed*")), reverse=True)
+        for home in (cold, warm)
+    )
+    between = (before[0] + after[0]) / 2
+    return {
+        "seconds_to_first_line": before,
+        "seconds_to_first_line_compiled": after,
+        "runs_that_compiled": sum(one > between for one in before),
+    }
+
+
+def _seconds(directory: Path, line: int) -> float:
+    """Of training until a line of its log."""
     lines = (directory / "timing.jsonl").read_text().splitlines()
-    return float(json.loads(lines[-1])["seconds"])
+    return float(json.loads(lines[line])["seconds"])
 
 
 def finished_tasks(directory: Path, count: int = 20) -> float:

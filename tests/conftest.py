@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -36,6 +37,20 @@ def need(there: bool, what: str, packages: str) -> None:
     if os.environ.get("CI") == "true":
         pytest.fail(sentence, pytrace=False)
     pytest.skip(sentence)
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """A disk of its own with 8 MB, where the tests may make one."""
+    place = tmp_path / "disk"
+    place.mkdir()
+    made = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=8m", "tmpfs", str(place)], capture_output=True
+    )
+    if made.returncode:
+        pytest.skip("mounting needs more rights")
+    yield place
+    subprocess.run(["umount", "--lazy", str(place)], check=True)
 
 
 @pytest.hookimpl(wrapper=True)

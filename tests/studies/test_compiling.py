@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from seads.studies import compiling
 from seads.studies.compiling import OneCompiles
 
 COUNTED = {"epoch": 1, "env_steps": 300, "seconds": 1.0, "env_steps_per_second": 300.0}
@@ -51,6 +52,19 @@ def test_others_of_its_kind_wait_for_the_first_update() -> None:
         later = begins({"env": "a", "seed": 2})  # while the first goes on
         later.join(10)
         assert not later.is_alive()
+
+
+def test_changed_code_is_compiled_once_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    with OneCompiles({"env": "a", "seed": 0}) as first:
+        first.report("epoch", LEARNED)
+    monkeypatch.setattr(compiling, "code_digest", lambda: "of another version")
+    with OneCompiles({"env": "a", "seed": 0}) as first:
+        waiting = begins({"env": "a", "seed": 1})
+        waiting.join(0.5)
+        assert waiting.is_alive()
+        first.report("epoch", LEARNED)
+        waiting.join(10)
+        assert not waiting.is_alive()
 
 
 def test_nobody_waits_for_one_that_was_killed(tmp_path: Path) -> None:

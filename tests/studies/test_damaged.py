@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 import shutil
 from pathlib import Path
 from typing import Any
@@ -22,6 +24,7 @@ from seads.studies.runs import runs_of
 from seads.studies.search import Searches
 from seads.studies.study import read_study
 from seads.studies.sweep import Sweep
+from seads.training.runner import full_disk_in_words
 
 ENV = "lightsout-cursor-2x2"
 SMALL = [name for name in RAW if name != "too large"]
@@ -246,3 +249,26 @@ def test_a_damaged_card_among_checkpoints(
     with pytest.raises(SeadsError, match=r"step_000000010/agent/card\.json is not an agent's card"):
         checkpoint_agents(runs / "run")
     assert "step_000000010/agent/card.json" in refused(capsys, *words)
+
+
+def test_a_sweep_onto_a_full_disk(
+    small_disk: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    study, home = tmp_path / "study.toml", small_disk / "out"
+    study.write_text(GRID)
+    home.mkdir()
+    room = os.statvfs(small_disk)
+    (small_disk / "filler").write_bytes(bytes(room.f_bavail * room.f_frsize))
+    said = refused(capsys, "sweep", str(study), "--out", str(home))
+    assert f"no space left on the disk of {home}; " in said
+    assert "give the same command again" in said
+
+
+def test_a_full_disk_elsewhere_is_named(tmp_path: Path) -> None:
+    """Such as that of Ray's sockets, or of what was compiled."""
+    for file, named in ((f"{tmp_path}/out/run/x", tmp_path / "out"), ("/tmp/ray/x", "/tmp/ray/x")):
+        with (
+            pytest.raises(SeadsError, match=f"no space left on the disk of {named}; "),
+            full_disk_in_words(tmp_path / "out"),
+        ):
+            raise OSError(errno.ENOSPC, "No space left on device", file)

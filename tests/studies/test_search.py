@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from seads import cli
 from seads.studies.measuring import evaluations
 from seads.studies.runs import StudyRun
 from seads.studies.search import Searches
@@ -140,3 +141,18 @@ def test_a_space_that_is_used_up_ends_the_search(tmp_path: Path) -> None:
             carry_out(run, tmp_path)
         look_again(sweep)
     assert len({run.name for run in sweep.runs}) == len(sweep.runs) == 8
+
+
+def test_a_trial_of_a_newer_version_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Its directory is known only once the journal has been read."""
+    study = study_of(TPE, tmp_path)
+    searches = Searches(study)
+    searches.begin(tmp_path)
+    [run, _] = searches.more(Sweep([], tmp_path), 1)
+    (tmp_path / run.name).mkdir()
+    (tmp_path / run.name / "meta.json").write_text('{"seads": "99.0"}')
+    assert cli.main(["sweep", str(study.path), "--out", str(tmp_path)]) == 2
+    assert f"{run.name} was made by seads 99.0, which is newer" in capsys.readouterr().err
+    assert not list(tmp_path.glob("*/config.json"))

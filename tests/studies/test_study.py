@@ -11,8 +11,7 @@ from seads.errors import SeadsError
 from seads.reading import MOST_BYTES
 from seads.studies.directory import check_directories
 from seads.studies.estimate import counted_speed
-from seads.studies.runs import StudyRun, check_names
-from seads.studies.runs import runs_of as group_runs_of
+from seads.studies.runs import StudyRun
 from seads.studies.search import Searches
 from seads.studies.study import Study, read_study
 
@@ -27,6 +26,16 @@ budget = 3000
 """
 
 
+SEARCH = """
+[[search]]
+name = "rates"
+env = "lightsout-cursor-2x2"
+seeds = [0, 1]
+budget = 2000
+space = { n_step = [1, 2], alpha = [0.1, 0.01] }
+"""
+
+
 def written(tmp_path: Path, text: str) -> Path:
     path = tmp_path / "study.toml"
     path.write_text(text)
@@ -35,9 +44,7 @@ def written(tmp_path: Path, text: str) -> Path:
 
 def runs_of(study: Study) -> list[StudyRun]:
     """The runs of groups and grids, checked as the command does."""
-    runs = group_runs_of(study) + Searches(study).runs
-    check_names(runs, study)
-    return runs
+    return Searches(study).with_groups(study)
 
 
 def test_a_group_is_environments_by_presets_by_seeds(tmp_path: Path) -> None:
@@ -92,6 +99,34 @@ def test_a_group_may_measure_otherwise(tmp_path: Path) -> None:
         (("3000", "3000\nevaluate = { starts = 1000000000 }"), 7, "expected int <= 100000"),
         (("3000", "3000\nevaluate = 3"), 2, "3 is no table of names and values"),
         (("[[groups]]", "[[group]]"), 2, "unknown key 'group'; did you mean 'groups'?"),
+        (('["lightsout-cursor-2x2"]', "[]"), 3, "envs=[]: expected array of length >= 1"),
+        (("envs = [", "env = [7, "), 3, "envs=[7, 'lightsout-cursor-2x2']: [0]: expected str"),
+        (("3000", "3000\nenv_options = { observaton = [1, 2] }"), 7, "no option 'observaton'"),
+        (
+            ('presets = ["default"]', 'env_options = { observaton = 1 }\nalgo = "sac"'),
+            4,
+            "no option 'observaton'",
+        ),
+        (("3000", '3000\nevaluate = { deep = "1-x" }'), 7, "depths '1-x' cannot be read"),
+        (("budget = 3000", "# budget: as alpha\nbudget = -1"), 7, "budget=-1: expected int >= 1"),
+        (("budget = 3000", 'name = "budget"\nbudget = -1'), 7, "budget=-1: expected int >= 1"),
+        (
+            ("3000", "3000\n[groups.settings]\nalpha = 0.1 # n_setp\nn_setp = 1"),
+            9,
+            "unknown setting 'n_setp'",
+        ),
+        (
+            ("3000", "3000\n[groups.settings]\ngamma = 0.9\nalpha = -1.0 # not gamma"),
+            9,
+            "alpha=-1.0; allowed: 0 or more",
+        ),
+        (("\n[[", "\n# [evaluate] deep\n[evaluate]\ndeep = '0-3'\n[["), 4, "depths '0-3'"),
+        (('presets = ["default"]', "# papr\npresets = ['papr']"), 5, "unknown preset 'papr'"),
+        (
+            ("3000", "3000\nevaluate = { starts = 5 }\n[evaluate]\nstarts = 0"),
+            9,
+            "starts=0: expected int >= 1",
+        ),
     ],
 )
 def test_what_is_wrong_is_said_with_its_line(
@@ -129,6 +164,13 @@ def test_the_line_is_that_of_the_group_it_is_in(tmp_path: Path) -> None:
             GROUP + GROUP + 'name = "other"\n',
             "lightsout-cursor-2x2-default-seed0 and lightsout-cursor-2x2-other-seed0 are the same",
         ),
+        (
+            # what the preset says, and what the space adds, is what the group says
+            GROUP.replace("3000", "2000\nsettings = { n_step = 2, alpha = 0.1 }") + SEARCH,
+            "lightsout-cursor-2x2-default-seed0 and "
+            "lightsout-cursor-2x2-rates-n_step=2-alpha=0.1-seed0 are the same run",
+        ),
+        (SEARCH.replace("[1, 2]", "[1, 2, 1]"), "both have lightsout-cursor-2x2-rates-n_step=1-al"),
     ],
 )
 def test_studies_that_make_no_sense(text: str, sentence: str, tmp_path: Path) -> None:
@@ -153,9 +195,36 @@ def test_directories_of_other_runs_are_refused(tmp_path: Path) -> None:
     others = runs_of(read_study(written(tmp_path, GROUP.replace("3000", "4000"))))
     with pytest.raises(SeadsError, match="env_steps is 2680 there and 3680 in the study"):
         check_directories(others, tmp_path)
-    (directory / "meta.json").write_text('{"seads": "99.0"}')
-    with pytest.raises(SeadsError, match=r"made by seads 99\.0, which is newer"):
-        check_directories(runs, tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("meta", "config"),
+    [
+        ('{"seads": "99.0"}', None),  # whose configuration this version could read
+        ('{"seads": "99.0"}', '{"env": "lightsout-cursor-2x2", "novel": 1}'),
+        ('{"seads": "99.0", "status": "paused"}', "{}"),
+        ('{"seads": "99.0"}', ""),
+    ],
+)
+@pytest.mark.parametrize("options", [[], ["--dry-run"]], ids=["", "dry-run"])
+def test_a_directory_of_a_newer_version_is_refused(
+    meta: str,
+    config: str | None,
+    options: list[str],
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    path, out = written(tmp_path, GROUP), tmp_path / "out"
+    directory = out / runs_of(read_study(path))[1].name
+    directory.mkdir(parents=True)
+    runs_of(read_study(path))[1].config.write(directory / "config.json")
+    if config is not None:
+        (directory / "config.json").write_text(config)
+    (directory / "meta.json").write_text(meta)
+    before = sorted(out.rglob("*"))
+    assert cli.main(["sweep", str(path), "--out", str(out), *options]) == 2
+    assert f"{directory} was made by seads 99.0, which is newer" in capsys.readouterr().err
+    assert sorted(out.rglob("*")) == before
 
 
 @pytest.mark.parametrize("path", STUDIES, ids=lambda path: path.stem)
@@ -179,21 +248,24 @@ def test_a_run_ends_an_epoch_before_its_budget(tmp_path: Path, env: str, steps: 
     assert counted_speed(run.config) > 1.0
 
 
-SEARCH = """
-[[search]]
-name = "rates"
-env = "lightsout-cursor-2x2"
-seeds = [0, 1]
-budget = 2000
-space = { n_step = [1, 2], alpha = [0.1, 0.01] }
-"""
-
-
 def test_a_grid_is_every_combination(tmp_path: Path) -> None:
     runs = runs_of(read_study(written(tmp_path, SEARCH)))
     assert len(runs) == 8
     assert runs[2].name == "lightsout-cursor-2x2-rates-n_step=1-alpha=0.01-seed0"
     assert (runs[2].config.settings.n_step, runs[2].config.settings.alpha) == (1, 0.01)
+
+
+def test_searches_of_one_name_and_environment_are_refused(tmp_path: Path) -> None:
+    other = SEARCH.replace("[1, 2]", "[3, 4]")
+    with pytest.raises(SeadsError, match="line 10: searches overlap, two are named rates on light"):
+        read_study(written(tmp_path, SEARCH + other))
+    for change in (("rates", "more"), ("2x2", "5x5")):
+        read_study(written(tmp_path, SEARCH + other.replace(*change)))
+
+
+def test_two_searches_may_try_the_same(tmp_path: Path) -> None:
+    text = SEARCH + SEARCH.replace("rates", "more")
+    assert len(runs_of(read_study(written(tmp_path, text)))) == 16
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -198,20 +198,6 @@ def test_changed_settings_are_noticed(copy: Path, capsys: pytest.CaptureFixture[
     (copy / "config.json").write_text(json.dumps(config))
     assert cli.main(["train", "--resume", str(copy)]) == 2
     assert "made with another config.json" in capsys.readouterr().err
-
-
-@pytest.fixture
-def small_disk(tmp_path: Path) -> Iterator[Path]:
-    """A disk of its own with 8 MB, where the tests may make one."""
-    place = tmp_path / "disk"
-    place.mkdir()
-    made = subprocess.run(
-        ["mount", "-t", "tmpfs", "-o", "size=8m", "tmpfs", str(place)], capture_output=True
-    )
-    if made.returncode:
-        pytest.skip("mounting needs more rights")
-    yield place
-    subprocess.run(["umount", "--lazy", str(place)], check=True)
 
 
 def test_a_full_disk_ends_with_a_sentence_and_loses_nothing(

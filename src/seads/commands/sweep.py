@@ -40,11 +40,12 @@ def run(options: Options) -> dict[str, Any]:
     """Carry the study out, or list its runs."""
     from seads.studies.directory import check_directories
     from seads.studies.engine import started
-    from seads.studies.runs import check_code, check_names, runs_of
+    from seads.studies.runs import check_code
     from seads.studies.search import Searches
     from seads.studies.showing import SweepProgress, total_text
     from seads.studies.study import read_study
     from seads.studies.sweep import Sweep, only_driver, run_sweep
+    from seads.training.runner import full_disk_in_words
 
     if options.workers is not None and options.workers < 1:
         raise SeadsError(f"--workers {options.workers}; allowed: 1 or more")
@@ -52,8 +53,7 @@ def run(options: Options) -> dict[str, Any]:
     check_code(study, options.allow)
     home = options.out or Path("runs") / options.study.stem
     searches = Searches(study)
-    runs = runs_of(study) + searches.runs
-    check_names(runs, study)
+    runs = searches.with_groups(study)
     sweep = Sweep(runs, home.absolute(), check_directories(runs, home))
     if options.dry_run:
         listed = _listed(sweep, options.workers)
@@ -61,8 +61,10 @@ def run(options: Options) -> dict[str, Any]:
             count = search.trials * len(search.seeds)
             print(f"and {count} runs of search {search.name}: its trials are not known yet")
         return listed
-    with only_driver(home):
-        runs += searches.begin(home)
+    with full_disk_in_words(home, "give the same command again"), only_driver(home):
+        earlier = searches.begin(home)
+        runs += earlier
+        sweep.failed |= check_directories(earlier, home)
         sweep.look()
         waiting = searches.more(sweep, 1)
         if waiting or any(map(sweep.goes_on, runs)):

@@ -8,6 +8,8 @@ import json
 import os
 import time
 from contextlib import suppress
+from functools import cache
+from pathlib import Path
 from types import TracebackType
 from typing import Any
 
@@ -21,6 +23,15 @@ ASK_EVERY = 0.2
 _COUNTERS = {"epoch", "env_steps", "seconds", "env_steps_per_second", "coverage"}
 
 
+@cache
+def code_digest() -> str:
+    """Of the package's source: what was compiled of other code is none of this one's programs."""
+    digest = hashlib.sha256()
+    for path in sorted(Path(__file__).parents[1].rglob("*.py")):
+        digest.update(path.read_bytes())
+    return digest.hexdigest()
+
+
 class OneCompiles:
     """Around a run's training, which tells it by `report` how it goes.
 
@@ -29,7 +40,8 @@ class OneCompiles:
     """
 
     def __init__(self, config: dict[str, Any]) -> None:
-        kind = [{**config, "seed": 0}, jax.__version__, os.environ.get("XLA_FLAGS", "")]
+        flags = os.environ.get("XLA_FLAGS", "")
+        kind = [{**config, "seed": 0}, jax.__version__, code_digest(), flags]
         name = hashlib.sha256(json.dumps(kind, sort_keys=True).encode()).hexdigest()[:24]
         directory = cache_home() / "compiled-kinds"
         directory.mkdir(parents=True, exist_ok=True)

@@ -14,7 +14,7 @@ from msgspec import Meta, Struct
 from seads import __version__
 from seads.errors import SeadsError
 from seads.evaluation.results import checkpoint_agents
-from seads.reading import Count, as_kind
+from seads.reading import Count, Name, as_kind, read_json
 from seads.studies.measuring import Evaluation, common_evaluations, common_step, evaluations
 from seads.studies.runs import StudyRun, differences
 from seads.training.config import read_config
@@ -29,6 +29,12 @@ class _Line(Struct):
 
     env_steps: Count = 0
     env_steps_per_second: Annotated[float, Meta(ge=0.0, le=1e12)] | None = None
+
+
+class _MadeBy(Struct):
+    """What is looked for in a meta.json of any version."""
+
+    seads: Name = "0"
 
 
 @dataclass(frozen=True)
@@ -110,6 +116,7 @@ def check_directories(runs: list[StudyRun], home: Path) -> dict[str, str]:
         raise SeadsError(f"{home} is a file; choose another --out")
     for run in runs:
         directory = home / run.name
+        check_version(directory)
         if not (directory / "config.json").is_file():
             if directory.is_dir() and any(directory.iterdir()):
                 raise SeadsError(f"{directory} exists and is no run; choose another --out")
@@ -117,9 +124,8 @@ def check_directories(runs: list[StudyRun], home: Path) -> dict[str, str]:
         why = damage(directory)
         if why is not None:
             damaged[run.name] = why
-            continue
-        check_version(directory)
-        check_same(run.config.as_json(), directory)
+        else:
+            check_same(run.config.as_json(), directory)
     return damaged
 
 
@@ -134,8 +140,11 @@ def check_same(config: dict[str, Any], directory: Path) -> None:
 
 
 def check_version(directory: Path) -> None:
-    """Refuse what a newer version has made."""
-    made_by = read_meta(directory / "meta.json").get("seads", "0")
+    """Refuse what a newer version has made; of it nothing else needs to be readable."""
+    try:
+        made_by = read_json(directory / "meta.json", _MadeBy, "").seads
+    except (SeadsError, OSError):
+        return  # none has begun there, or it is damaged, which is told otherwise
     ours, theirs = (
         [int(part) for part in re.findall(r"\d+", version)[:3]]
         for version in (__version__, made_by)

@@ -16,11 +16,10 @@ from pathlib import Path
 from typing import Any
 
 from seads.cores import hold_to
-from seads.errors import SeadsError
+from seads.studies.cluster import connect, shares
 
 RETRIES = 5
 """How often a run goes on after its worker or its node has died."""
-CONNECT_SECONDS = 30
 LOCAL = "seads-ray-"
 
 QUIET = {
@@ -104,14 +103,11 @@ def started(workers: int | None, address: str | None) -> Iterator[Engine]:
 
     home = None if address else _own_directory()
     try:
-        total = _local(ray, home) if home is not None else _cluster(ray, address or "")
+        nodes = [_local(ray, home)] if home is not None else connect(ray, address or "")
         # else a paragraph on every worker that dies, in the middle of the table
         ray._private.worker._worker_logs_enabled = False
-        count = workers or total
-        if count > total:
-            where = "this machine" if address is None else f"the cluster at {address}"
-            raise SeadsError(f"--workers {count} is more than the {total} cores of {where}")
-        yield Engine(ray, count, total // count)
+        where = "this machine" if address is None else f"the cluster at {address}"
+        yield Engine(ray, *shares(nodes, workers, where))
     finally:
         ray.shutdown()
         if home is not None:
@@ -129,32 +125,6 @@ def _local(ray: Any, home: Path) -> int:
         _temp_dir=str(home),
     )
     return total
-
-
-def _cluster(ray: Any, address: str) -> int:
-    from concurrent.futures import ThreadPoolExecutor
-    from concurrent.futures import TimeoutError as TooLate
-
-    host, _, port = address.rpartition(":")
-    if not host or not port.isdecimal():
-        raise SeadsError(f"--address {address!r}; write HOST:PORT, as `ray start --head` prints it")
-    _check_reachable(address, host, int(port))
-    with ThreadPoolExecutor(1) as pool:
-        init = dict(address=address, log_to_driver=False, logging_level="ERROR")
-        try:
-            pool.submit(lambda: ray.init(**init)).result(CONNECT_SECONDS)
-        except (TooLate, ConnectionError, RuntimeError, ValueError) as error:
-            raise SeadsError(f"no Ray cluster answers at {address}: {error}") from None
-    return int(ray.cluster_resources().get("CPU", 0)) or 1
-
-
-def _check_reachable(address: str, host: str, port: int) -> None:
-    import socket
-
-    try:
-        socket.create_connection((host, port), timeout=5).close()
-    except OSError as error:
-        raise SeadsError(f"no Ray cluster can be reached at {address}: {error}") from None
 
 
 def _own_directory() -> Path:

@@ -2,25 +2,35 @@
 
 from __future__ import annotations
 
+import json
 import time
 from contextlib import closing
-from functools import cache
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
+from seads.agent.settings import AgentSettings
+from seads.baselines.settings import KINDS
 from seads.envs import make_env
+from seads.envs.interface import BatchedEnv
 from seads.studies.runs import spec_of
 from seads.studies.sweep import Sweep
 from seads.training.config import TrainConfig
 
-FLOPS = 45e9
+FLOPS = 84e9
 """Floating-point operations of a core a second in matrices of these sizes, measured."""
-PASSES = 18
+PASSES = 15
 """Times that an update multiplies with the weights of a critic, forwards and backwards."""
 EPISODE = 0.4
 """Mean length of a skill as a share of its step limit, along a run."""
+HORIZON = 0.3
+"""Mean length of a board's episode as a share of the most that two levels may take, measured."""
+EPOCH = 0.02
+"""Seconds of an epoch besides, such as drawing and relabelling episodes."""
+ASKING = 0.001
+"""Seconds to ask a policy once for the actions of all rows."""
 MEASURING = 30.0
 """Seconds that the evaluations of a run take."""
 
@@ -47,53 +57,97 @@ def estimate(sweep: Sweep, cores: int) -> dict[str, float]:
 
 def counted_speed(config: TrainConfig) -> float:
     """Env steps a second on one core, from the sizes of networks, batches and boards."""
-    rows, steps, operations = _epoch(config)
-    acting = _seconds_a_step(config.env, rows, tuple(sorted(config.env_options.items())))
-    return steps / (operations / FLOPS + steps * acting)
+    epoch = _baseline(config) if config.settings.algorithm in KINDS else _skills(config)
+    acting = ASKING * epoch.asked + epoch.steps * _seconds_a_step(config, epoch.rows)
+    return epoch.steps / (epoch.operations / FLOPS + acting + epoch.besides)
 
 
-def _epoch(config: TrainConfig) -> tuple[int, float, float]:
-    """Rows side by side, env steps, and floating-point operations of an epoch."""
+@dataclass(frozen=True)
+class _Epoch:
+    """What an epoch is made of."""
+
+    rows: int
+    """Environments side by side."""
+    steps: float
+    """Env steps of all rows."""
+    asked: float
+    """How often a policy is asked for actions."""
+    operations: float
+    """Floating-point operations of its updates."""
+    besides: float = 0.0
+    """Seconds of what is not counted."""
+
+
+def _baseline(config: TrainConfig) -> _Epoch:
     settings: Any = config.settings
+    update = _update(config, settings.batch)
+    if settings.algorithm == "sac":
+        rows, each = settings.num_envs, settings.steps_per_env
+        return _Epoch(rows, rows * each, each, settings.updates * update)
+    rows = settings.episodes_per_epoch
+    each = HORIZON * settings.horizon_low * settings.horizon_high
+    return _Epoch(rows, rows * each, each, 2 * settings.updates * update)  # both levels
+
+
+def _skills(config: TrainConfig) -> _Epoch:
+    settings: AgentSettings = config.settings
     spec = spec_of(config)
-    sizes = (spec.observation_size + spec.action_size, *settings.hidden)
-    weights = sum(a * b for a, b in pairwise(sizes))
-    if hasattr(settings, "steps_per_env"):
-        update = settings.updates * settings.batch
-        return (
-            settings.num_envs,
-            settings.num_envs * settings.steps_per_env,
-            2 * PASSES * weights * update,
-        )
-    if hasattr(settings, "horizon_high"):
-        steps = settings.episodes_per_epoch * settings.horizon_low * settings.horizon_high / 2
-        update = 2 * settings.updates * settings.batch  # both levels
-        return settings.episodes_per_epoch, steps, 2 * PASSES * weights * update
     skills = settings.skills_in(spec)
-    model = (spec.num_bits + skills, *settings.model_hidden, spec.num_bits)
-    model_weights = sum(a * b for a, b in pairwise(model))
-    learned = settings.recent_episodes + settings.sampled_episodes
-    scored = 2 * learned * skills * 2 * model_weights
-    fitted = settings.model_steps * settings.model_batch * 6 * model_weights
     rows = 1 if spec.continuing else settings.episodes_per_epoch
-    steps = settings.episodes_in(spec, rows, skills) * EPISODE * spec.step_limit
-    by_steps = getattr(settings, "updates_per_step", 0.0) * steps
-    updates = max(settings.sac_steps, by_steps) * settings.sac_batch
-    updated = 2 * PASSES * (weights + skills * sizes[1]) * updates
-    return rows, steps, scored + fitted + updated
+    episodes = settings.episodes_in(spec, rows, skills)
+    steps = episodes * EPISODE * spec.step_limit
+    asked = steps if rows == 1 else episodes / rows * spec.step_limit  # one row takes it all
+    updates = max(settings.sac_steps, settings.updates_per_step * steps)
+    updated = updates * _update(config, settings.sac_batch, skills)
+
+    plain = settings.model in ("table", "linear")  # which cost next to nothing
+    sizes = (spec.num_bits + skills, *settings.model_hidden, spec.num_bits)
+    model = 0 if plain else _weights(*sizes)
+    fitted = 6 * settings.model_steps * settings.model_batch
+    drawn = settings.sampled_episodes * (1 if settings.shared_sample else 2)
+    scored = settings.recent_episodes + drawn
+    if settings.score_again:
+        scored += settings.recent_episodes + settings.sampled_episodes
+    if settings.algorithm == "seads":
+        scored *= skills  # a discriminator tells all skills at once
+    if settings.model == "either":
+        scored = 0  # by the model that counts, and mostly that is the table
+    return _Epoch(rows, steps, asked, updated + model * (fitted + 2 * scored), EPOCH)
 
 
-@cache
-def _seconds_a_step(env: str, rows: int, options: tuple[tuple[str, Any], ...]) -> float:
-    """What a row's step costs, measured for a moment."""
-    with closing(make_env(env, rows, **dict(options))) as made:
-        actions = made.spec.scaled(np.zeros((rows, made.spec.action_size), np.float32))
-        made.reset(np.arange(rows))
-        made.step(actions)
-        spent = 0.0
-        for _ in range(5):
-            made.reset(np.arange(rows))  # an episode may be over after one step
-            began = time.perf_counter()
-            made.step(actions)
-            spent += time.perf_counter() - began
-        return spent / (5 * rows)
+def _update(config: TrainConfig, batch: int, skills: int = 0) -> float:
+    """Floating-point operations of one update of soft actor-critic."""
+    spec = spec_of(config)
+    hidden = config.settings.hidden
+    return 2 * PASSES * batch * _weights(spec.observation_size + spec.action_size + skills, *hidden)
+
+
+def _weights(*sizes: int) -> int:
+    """Weights of a network with layers of these sizes."""
+    return sum(a * b for a, b in pairwise(sizes))
+
+
+_SECONDS: dict[str, float] = {}
+"""Of a row's step, by environment, options and rows."""
+
+
+def _seconds_a_step(config: TrainConfig, rows: int) -> float:
+    """What a row's step costs of a core's time, measured once; other processes may be busy."""
+    key = json.dumps([config.env, config.env_options, rows], sort_keys=True)
+    if key not in _SECONDS:
+        with closing(make_env(config.env, rows, **config.env_options)) as made:
+            _SECONDS[key] = _measured_step(made, rows)
+    return _SECONDS[key]
+
+
+def _measured_step(env: BatchedEnv, rows: int) -> float:
+    actions = env.spec.scaled(np.zeros((rows, env.spec.action_size), np.float32))
+    env.reset(np.arange(rows))
+    env.step(actions)
+    spent = 0.0
+    for _ in range(5):
+        env.reset(np.arange(rows))  # an episode may be over after one step
+        began = time.process_time()
+        env.step(actions)
+        spent += time.process_time() - began
+    return spent / (5 * rows)

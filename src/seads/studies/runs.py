@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass
-from functools import cache
 from typing import Any
 
 from seads.envs import make_env
 from seads.envs.interface import EnvSpec
 from seads.envs.own import is_own
 from seads.errors import SeadsError, unknown
-from seads.studies.study import Evaluating, Group, Place, Study
+from seads.studies.place import Place, holds
+from seads.studies.study import Evaluating, Group, Study
 from seads.training.config import TrainConfig
 from seads.training.configure import configure
 from seads.trust import study_refusal
@@ -61,7 +61,6 @@ def runs_of(study: Study) -> list[StudyRun]:
     found: list[StudyRun] = []
     for group, place in zip(study.groups, study.places, strict=False):
         found += group_runs(group, place)
-    _check_distinct(found, study)
     return found
 
 
@@ -94,25 +93,40 @@ def _configured(group: Group, env: str, preset: str, place: Place) -> TrainConfi
             settings=dict(group.settings),
             env_options=dict(group.env_options),
         )
+        spec_of(config)  # an option that its environment does not take is told now
         steps = group.budget - longest_epoch(config)
         if steps < 1:
             raise SeadsError(f"budget={group.budget} is less than one epoch may take")
         return dataclasses.replace(config, env_steps=steps, **schedule)
     except SeadsError as error:
-        words = [preset, env, group.algo, *group.settings, *group.env_options, *schedule, "budget"]
-        named = next((one for one in words if one and one in str(error)), "envs")
-        raise place.wrong(error, named) from None
+        keys = [*group.settings, *group.env_options, *schedule, "budget"]
+        raise place.wrong(error, _named(error, [*keys, preset, group.algo, env])) from None
+
+
+def _named(error: SeadsError, words: list[str]) -> str:
+    """The word of a group that an error is about: what it begins with, else what it mentions.
+
+    Of an option also its environment is told, and of a wrong name all those that are allowed.
+    """
+    told = str(error)
+    for part in (told.partition(";")[0], told):
+        for word in words:
+            if word and holds(part, word):
+                return word
+    return "envs"
+
+
+_SPECS: dict[str, EnvSpec] = {}
+"""By environment and options, which may be lists."""
 
 
 def spec_of(config: TrainConfig) -> EnvSpec:
     """The environment's, which is built once for all runs that share it."""
-    return _built_spec(config.env, tuple(sorted(config.env_options.items())))
-
-
-@cache
-def _built_spec(env: str, options: tuple[tuple[str, Any], ...]) -> EnvSpec:
-    with closing(make_env(env, 1, **dict(options))) as made:
-        return made.spec
+    key = json.dumps([config.env, config.env_options], sort_keys=True)
+    if key not in _SPECS:
+        with closing(make_env(config.env, 1, **config.env_options)) as made:
+            _SPECS[key] = made.spec
+    return _SPECS[key]
 
 
 def longest_epoch(config: TrainConfig) -> int:
@@ -130,7 +144,7 @@ def longest_epoch(config: TrainConfig) -> int:
     return settings.episodes_in(spec, rows, settings.skills_in(spec)) * spec.step_limit
 
 
-def check_names(runs: list[StudyRun], study: Study) -> None:
+def check_names(runs: Iterable[StudyRun], study: Study) -> None:
     """Names are directories: no two runs may share one."""
     names: set[str] = set()
     for run in runs:
@@ -141,8 +155,8 @@ def check_names(runs: list[StudyRun], study: Study) -> None:
         names.add(run.name)
 
 
-def _check_distinct(runs: list[StudyRun], study: Study) -> None:
-    """Equal configurations in two groups would be one run counted twice."""
+def check_distinct(runs: Iterable[StudyRun], study: Study) -> None:
+    """Equal configurations in two groups, or in one and a search, would be counted twice."""
     configs: dict[str, str] = {}
     for run in runs:
         learned = run.config.as_json() | {"preset": "", "changed": []}

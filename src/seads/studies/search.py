@@ -19,8 +19,9 @@ from seads.agent.settings import as_typed
 from seads.errors import SeadsError, told
 from seads.reading import MOST_RESULT_BYTES, Share, read_json
 from seads.studies.measuring import evaluations
-from seads.studies.runs import StudyRun, group_runs
-from seads.studies.study import Evaluating, Group, Place, Search, Study
+from seads.studies.place import Place
+from seads.studies.runs import StudyRun, check_distinct, check_names, group_runs, runs_of
+from seads.studies.study import Evaluating, Group, Search, Study
 from seads.studies.sweep import Sweep
 
 MEASURED = Evaluating(coverage=False, tasks=("replan",), along=(), splits=("train", "test"))
@@ -71,7 +72,18 @@ class Searches:
     @property
     def runs(self) -> list[StudyRun]:
         """The runs that are known before anything has been tried: those of grids."""
-        return [run for one in self._all for trial in one.trials for run in trial.runs]
+        return [run for one in self._all for run in one.runs]
+
+    def with_groups(self, study: Study) -> list[StudyRun]:
+        """The runs of the study's groups, then those of its grids; any that overlap raise.
+
+        Two searches may try the same: each has its own heat map.
+        """
+        groups = runs_of(study)
+        check_names([*groups, *self.runs], study)
+        for runs in ([], *(one.runs for one in self._all)):
+            check_distinct([*groups, *runs], study)
+        return [*groups, *self.runs]
 
     def begin(self, home: Path) -> list[StudyRun]:
         """Open the journals in a directory; the runs of trials that they tell of."""
@@ -101,6 +113,11 @@ class _Search:
         self.trials = [trial_of(search, one, place) for one in by_grid]
         self._asked: dict[int, Any] = {}
         self._study: Any = None
+
+    @property
+    def runs(self) -> list[StudyRun]:
+        """Those of all its trials as far as they are known."""
+        return [run for trial in self.trials for run in trial.runs]
 
     def begin(self, home: Path) -> list[StudyRun]:
         import optuna
@@ -133,7 +150,7 @@ class _Search:
             if whole and old.state != optuna.trial.TrialState.FAIL:
                 self._asked[len(self.trials)] = None if old.state.is_finished() else old.number
                 self.trials.append(trial_of(self.search, _rounded(old.params), self._place))
-        return [run for trial in self.trials for run in trial.runs]
+        return self.runs
 
     def ask(self) -> Trial | None:
         """The next trial; None once there are enough, or where all proposals are old ones."""

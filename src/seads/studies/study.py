@@ -6,6 +6,7 @@ import dataclasses
 import re
 import tomllib
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from math import prod
 from pathlib import Path
@@ -14,7 +15,9 @@ from typing import Annotated, Any, NotRequired, TypedDict, get_type_hints
 from msgspec import Meta
 
 from seads.errors import SeadsError, unknown
+from seads.evaluation.depths import parse_depths
 from seads.reading import Name, Options, Plain, as_kind, read_bytes
+from seads.studies.place import Place
 
 WAYS = ("replan", "no-replan")
 ALLOWED = {"tasks": WAYS, "along": ("coverage", "tasks"), "splits": ("test", "train")}
@@ -22,6 +25,7 @@ SAMPLERS = ("grid", "tpe")
 MOST_RUNS = 10_000
 
 Names = Annotated[tuple[Name, ...], Meta(max_length=1000)]
+SomeNames = Annotated[tuple[Name, ...], Meta(min_length=1, max_length=1000)]
 Label = Annotated[str, Meta(max_length=100, pattern=r"^[\w.,=+-]*$")]
 """A part of a directory's name, and of no other directory's."""
 Seed = Annotated[int, Meta(ge=0, lt=2**32)]
@@ -71,7 +75,7 @@ class Evaluating:
 class Group:
     """Runs of some environments with one or several presets, each with every seed."""
 
-    envs: Names
+    envs: SomeNames
     """Names that `seads envs` lists, or module:factory."""
     seeds: Seeds
     """A list, or text such as 0-9."""
@@ -139,22 +143,6 @@ class Study:
     """Where in the file each group stands, then each search."""
 
 
-@dataclass(frozen=True)
-class Place:
-    """A part of a study's file, to say where something is wrong."""
-
-    path: Path
-    lines: tuple[str, ...]
-    first: int
-
-    def wrong(self, error: object, word: str = "") -> SeadsError:
-        """An error at the first line of the part that holds a word, else at its beginning."""
-        pattern = re.compile(rf"(?<![\w-]){re.escape(word)}(?![\w-])")
-        at = next((n for n, line in enumerate(self.lines) if word and pattern.search(line)), 0)
-        return SeadsError(f"{self.path}, line {self.first + at}: {error}")
-
-
-HEADER = re.compile(r"\s*\[")
 TABLES = ("groups", "search", "evaluate")
 
 
@@ -174,11 +162,10 @@ def read_study(path: Path) -> Study:
     for key in content:
         if key not in TABLES:
             raise whole.wrong(unknown("key", key, TABLES), key)
-    usual = _filled(Evaluating, _table(content.get("evaluate", {}), whole), whole)
+    there = whole.part("evaluate")
+    usual = _filled(Evaluating, _table(content.get("evaluate", {}), there), there)
     groups, searches = (_tables(content, name, whole) for name in TABLES[:2])
-    places = [
-        _place(whole, name, n) for name in TABLES[:2] for n in range(len(content.get(name, ())))
-    ]
+    places = [whole.part(name, n) for name in TABLES[:2] for n in range(len(content.get(name, ())))]
     found = [
         _filled(Group, {"evaluate": {}, **one}, place, usual)
         for one, place in zip(groups, places, strict=False)
@@ -189,6 +176,7 @@ def read_study(path: Path) -> Study:
         _checked(_filled(Search, one, place), place)
         for one, place in zip(searches, places[len(groups) :], strict=True)
     ]
+    _check_titles(sought, places[len(groups) :])
     if not found and not sought:
         raise SeadsError(f"{path} has no runs: give it [[groups]] or [[search]]")
     return Study(path, tuple(found), tuple(sought), tuple(places))
@@ -205,21 +193,6 @@ def _table(value: Any, place: Place) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise place.wrong(f"{value!r} is no table of names and values")
     return value
-
-
-def _place(whole: Place, name: str, number: int) -> Place:
-    """The lines of the n-th [[name]], up to the next part."""
-    starts = [n for n, line in enumerate(whole.lines) if re.match(rf"\s*\[\[\s*{name}\s*]]", line)]
-    if number >= len(starts):  # written as an inline list: the whole file is the place
-        return whole
-    own = re.compile(rf"\s*\[{name}\.")
-    later = (
-        n
-        for n, line in enumerate(whole.lines)
-        if n > starts[number] and HEADER.match(line) and not own.match(line)
-    )
-    end = next(later, len(whole.lines))
-    return Place(whole.path, whole.lines[starts[number] : end], starts[number] + 1)
 
 
 def _filled(
@@ -241,7 +214,10 @@ def _filled(
                 else value
             )
             continue
-        found[name] = _value(name, value, hints[name], place)
+        try:
+            found[name] = _value(name, value, hints[name])
+        except SeadsError as error:
+            raise place.wrong(error, key) from None
     for name, one in fields.items():
         required = one.default is dataclasses.MISSING and one.default_factory is dataclasses.MISSING
         if required and name not in found:
@@ -249,42 +225,53 @@ def _filled(
     return kind(**found)
 
 
-def _value(name: str, value: Any, kind: Any, place: Place) -> Any:
+def _value(name: str, value: Any, kind: Any) -> Any:
     """A value of the kind that a field has."""
     if type(value) is float and value.is_integer():  # 1e5
         value = int(value)
     if name == "seeds":
-        value = _seeds(value, place)
-    elif kind is Names and isinstance(value, str):
+        value = _seeds(value)
+    elif kind in (Names, SomeNames) and isinstance(value, str):
         value = [value]
-    try:
-        found = as_kind(value, kind, f"{name}={value!r:.80}")
-    except SeadsError as error:
-        raise place.wrong(error, name) from None
+    found = as_kind(value, kind, f"{name}={value!r:.80}")
+    if name == "deep" and found:
+        parse_depths(found)
     if isinstance(found, tuple):
         for one in found:
             if name in ALLOWED and one not in ALLOWED[name]:
-                raise place.wrong(unknown(f"value of {name}", one, ALLOWED[name]), name)
+                raise unknown(f"value of {name}", one, ALLOWED[name])
         twice = next((one for one, count in Counter(found).items() if count > 1), None)
         if twice is not None:
-            raise place.wrong(f"{name} has {twice!r} twice", name)
+            raise SeadsError(f"{name} has {twice!r} twice")
     return found
 
 
-def _seeds(value: Any, place: Place) -> Any:
+def _seeds(value: Any) -> Any:
     """0-9 as a list of seeds; else what was given."""
     if not isinstance(value, str):
         return [value] if type(value) is int else value
     span = re.fullmatch(r"([0-9]{1,10})-([0-9]{1,10})", value)
     low, high = (int(span[1]), int(span[2])) if span else (0, -1)
     if not low <= high < low + MOST_RUNS:
-        raise place.wrong(f"seeds={value[:80]!r}; allowed: 0-9, or a list of numbers", "seeds")
+        raise SeadsError(f"seeds={value[:80]!r}; allowed: 0-9, or a list of numbers")
     return list(range(low, high + 1))
 
 
 def _check_count(count: int, place: Place) -> None:
     if count > MOST_RUNS:
         raise place.wrong(f"{count} runs; allowed: up to {MOST_RUNS}")
+
+
+def _check_titles(searches: Sequence[Search], places: Sequence[Place]) -> None:
+    """Searches of one title would write into one journal."""
+    titles: set[str] = set()
+    for one, place in zip(searches, places, strict=True):
+        if one.title in titles:
+            raise place.wrong(
+                f"searches overlap, two are named {one.name} on {one.env}; give one another name",
+                "name",
+            )
+        titles.add(one.title)
 
 
 def _checked(search: Search, place: Place) -> Search:

@@ -217,16 +217,18 @@ def require_finite(values: dict[str, float], progress: AnyProgress) -> None:
 
 
 @contextmanager
-def full_disk_in_words(out: Path) -> Iterator[None]:
-    """Turns the many errors of a full disk into one sentence."""
+def full_disk_in_words(out: Path, on: str = "") -> Iterator[None]:
+    """Turns the many errors of a full disk into one sentence, which says how to go on."""
     try:
         yield
     except Exception as error:
         if not disk_full(error):
             raise
+        file = getattr(error, "filename", None)
+        elsewhere = isinstance(file, str) and out not in Path(file).parents
         raise SeadsError(
-            f"no space left on the disk of {out}; earlier checkpoints are intact: make room and "
-            f"continue with --resume {out}"
+            f"no space left on the disk of {file if elsewhere else out}; earlier checkpoints are "
+            f"intact: make room and {on or f'continue with --resume {out}'}"
         ) from None
 
 
