@@ -61,7 +61,8 @@ def test_more_workers_than_cores_are_refused() -> None:
     ("address", "sentence"),
     [
         ("127.0.0.1:9", "no Ray cluster can be reached at 127.0.0.1:9"),
-        ("127.0.0.1:99999", "no Ray cluster can be reached at 127.0.0.1:99999"),
+        ("127.0.0.1:99999", "write HOST:PORT"),
+        (f"127.0.0.1:{10**30}", "write HOST:PORT"),
         ("somewhere", "write HOST:PORT"),
     ],
 )

@@ -28,11 +28,12 @@ except Exception as error:
 def connect(ray: Any, address: str) -> list[int]:
     """Connect to the cluster; the cores of each of its nodes. Raises a sentence if none answers."""
     host, _, port = address.rpartition(":")
-    if not host or not port.isdecimal():
+    # a larger number would be taken for another port
+    if not host or not port.isdecimal() or len(port) > 5 or not 0 < int(port) < 2**16:
         raise SeadsError(f"--address {address!r}; write HOST:PORT, as `ray start --head` prints it")
     try:
         socket.create_connection((host, int(port)), timeout=5).close()
-    except (OSError, OverflowError) as error:
+    except OSError as error:
         raise SeadsError(f"no Ray cluster can be reached at {address}: {error}") from None
     _check_answers(address)
     try:
