@@ -140,7 +140,7 @@ def test_the_commands_of_a_page_work_in_order(
     monkeypatch.setattr(sys, "path", list(sys.path))
     (tmp_path / "runs").mkdir()
     (tmp_path / "studies").symlink_to(ROOT / "studies")
-    (tmp_path / "results").symlink_to(ROOT / "results" / "main")
+    (tmp_path / "results").symlink_to(ROOT / "results")
     for name, code in re.findall(
         r"[Ss]ave this as `(\w+\.py)`:\n\n```python\n(.*?)```", (ROOT / page).read_text(), re.DOTALL
     ):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -296,3 +297,19 @@ def test_searches_that_cannot_be(
         runs_of(read_study(written(tmp_path, SEARCH.replace(*change))))
     assert f"line {line}: " in str(error.value)
     assert sentence in str(error.value)
+
+
+def test_some_of_the_runs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = written(tmp_path, GROUP.replace('"0-1"', '"0-3"') + SEARCH)
+    command = ["sweep", str(path), "--out", str(tmp_path / "runs"), "--dry-run", "--json"]
+
+    def names(*only: str) -> list[str]:
+        assert cli.main([*command, *(word for one in only for word in ("--only", one))]) == 0
+        return [one["run"] for one in json.loads(capsys.readouterr().out)["dry_run"]]
+
+    assert len(names()) == 4 + 8
+    assert names("*-seed[02]", "*-seed3") == [
+        f"lightsout-cursor-2x2-default-seed{seed}" for seed in (0, 2, 3)
+    ]
+    assert cli.main([*command, "--only", "seed*"]) == 2
+    assert "--only 'seed*' fits no run of the groups; there are" in capsys.readouterr().err

@@ -30,6 +30,10 @@ class Options:
         tyro.conf.UseAppendAction[tuple[str, ...]], tyro.conf.arg(metavar="MODULE:FACTORY")
     ] = ()
     """Import this environment, which the study names; once for each such environment."""
+    only: Annotated[
+        tyro.conf.UseAppendAction[tuple[str, ...]], tyro.conf.arg(metavar="PATTERN")
+    ] = ()
+    """Of the groups' runs those whose names fit, such as '*-seed[0-4]', and no searches."""
     dry_run: bool = False
     """Start nothing: list the runs, and about how long they will take."""
     json: bool = False
@@ -40,7 +44,7 @@ def run(options: Options) -> dict[str, Any]:
     """Carry the study out, or list its runs."""
     from seads.studies.directory import check_directories
     from seads.studies.engine import started
-    from seads.studies.runs import check_code
+    from seads.studies.runs import check_code, picked
     from seads.studies.search import Searches
     from seads.studies.showing import SweepProgress, total_text
     from seads.studies.study import read_study
@@ -50,10 +54,12 @@ def run(options: Options) -> dict[str, Any]:
     if options.workers is not None and options.workers < 1:
         raise SeadsError(f"--workers {options.workers}; allowed: 1 or more")
     study = read_study(options.study)
+    if options.only:
+        study = study.without_searches
     check_code(study, options.allow)
     home = options.out or Path("runs") / options.study.stem
     searches = Searches(study)
-    runs = searches.with_groups(study)
+    runs = picked(searches.with_groups(study), options.only)
     sweep = Sweep(runs, home.absolute(), check_directories(runs, home))
     if options.dry_run:
         listed = _listed(sweep, options.workers)
@@ -78,7 +84,8 @@ def run(options: Options) -> dict[str, Any]:
         print(f"{name} failed: {why}")
     if len(sweep.finished) < len(runs):
         words = ["seads", "sweep", str(options.study), "--out", str(home)]
-        words += [word for name in options.allow for word in ("--allow", name)]
+        for option, values in (("--allow", options.allow), ("--only", options.only)):
+            words += [word for value in values for word in (option, value)]
         print(f"go on with: {shlex.join(words)}")
     else:
         print(f"next: seads tables {home}")

@@ -7,6 +7,7 @@ import json
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from typing import Any
 
 from seads.envs import make_env
@@ -142,6 +143,19 @@ def longest_epoch(config: TrainConfig) -> int:
         return settings.episodes_per_epoch * settings.horizon_low * settings.horizon_high
     spec, rows = spec_of(config), settings.episodes_per_epoch
     return settings.episodes_in(spec, rows, settings.skills_in(spec)) * spec.step_limit
+
+
+def picked(runs: list[StudyRun], patterns: Collection[str]) -> list[StudyRun]:
+    """The runs whose names fit one of some patterns, as of file names; all if there are none."""
+    for pattern in patterns:
+        if not any(fnmatchcase(run.name, pattern) for run in runs):
+            names = ", ".join(dict.fromkeys((runs[0].name, runs[-1].name))) if runs else "none"
+            raise SeadsError(f"--only {pattern!r} fits no run of the groups; there are {names} …")
+    return [
+        run
+        for run in runs
+        if not patterns or any(fnmatchcase(run.name, pattern) for pattern in patterns)
+    ]
 
 
 def check_names(runs: Iterable[StudyRun], study: Study) -> None:

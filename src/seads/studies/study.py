@@ -142,6 +142,11 @@ class Study:
     places: tuple[Place, ...]
     """Where in the file each group stands, then each search."""
 
+    @property
+    def without_searches(self) -> Study:
+        """Its groups alone."""
+        return dataclasses.replace(self, searches=(), places=self.places[: len(self.groups)])
+
 
 TABLES = ("groups", "search", "evaluate")
 
