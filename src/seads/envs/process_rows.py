@@ -5,6 +5,7 @@ from __future__ import annotations
 import multiprocessing
 import os
 import signal
+import time
 from collections.abc import Sequence
 from contextlib import suppress
 from multiprocessing.connection import Connection
@@ -15,6 +16,7 @@ import gymnasium
 import numpy as np
 
 from seads.envs.gymnasium_rows import (
+    PATIENCE,
     Act,
     Look,
     MakeEnv,
@@ -22,12 +24,15 @@ from seads.envs.gymnasium_rows import (
     Reset,
     RowFailed,
     apply_to,
+    close_all,
     looked_at,
     made,
 )
 from seads.errors import SeadsError
 
 NO_ROW = -1
+CLOSING = 5.0
+"""Seconds that a worker has to close its environments."""
 
 
 class ProcessRows:
@@ -114,10 +119,15 @@ class ProcessRows:
         for pipe in self._pipes:
             with suppress(OSError):  # this worker is gone already
                 pipe.send(None)
-        for process in self._workers:
-            process.join(timeout=5)
+        until = time.monotonic() + PATIENCE
+        for worker, process in enumerate(self._workers):
+            idle = self._busy[worker] == NO_ROW
+            process.join(CLOSING if idle else max(0.0, until - time.monotonic()))
             if process.is_alive():
                 process.terminate()
+                process.join(PATIENCE)
+            if process.is_alive():
+                process.kill()
                 process.join()
             process.close()
         for pipe in self._pipes:
@@ -145,6 +155,7 @@ def _work(pipe: Connection, make: MakeEnv, rows: list[int], busy: Any, worker: i
             envs[row] = made(make, row)
             if row == 0:
                 pipe.send((True, looked_at(envs[row])))
+        busy[worker] = NO_ROW
         pipe.send((True, []))
         while (orders := pipe.recv()) is not None:
             outcomes = []
@@ -162,5 +173,4 @@ def _work(pipe: Connection, make: MakeEnv, rows: list[int], busy: Any, worker: i
     except RowFailed as error:
         pipe.send((False, str(error)))
     finally:
-        for env in envs.values():
-            env.close()
+        close_all(envs)
