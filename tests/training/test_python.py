@@ -99,7 +99,7 @@ def test_how_a_run_tells_itself(tmp_path: Path) -> None:
         ("mine:make", 4, {}, "", "ls with --set num_skills=8"),
         ("mine:make", 3, {}, "", "3 different effects, of 4 skills"),
         ("mine:make", 4, {"num_skills": 4}, "", "4 different effects, of 4 skills"),
-        ("mine:make", 4, {}, '{"coverage": 3.0}', "4 different effects, of 4 skills"),
+        ("mine:make", 4, {}, '{"epoch": 1, "coverage": 3.0}\n', "4 different effects, of 4 skills"),
         ("lightsout-cursor-2x2", 4, {}, "", "4 different effects, of 4 skills"),
         (
             "mine:make",
