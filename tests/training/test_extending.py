@@ -61,7 +61,10 @@ def test_also_after_epochs_of_the_budget_before(
     for later in sorted(run.glob("checkpoints/step_*"))[-2:]:
         shutil.rmtree(later)  # as if killed before its end
     assert resume(run, env_steps=9000, report=stop_after(1)).status == "stopped"
-    assert resume(run, env_steps=700, quiet=True).status == "finished"
+    events: list[str] = []
+    ended = resume(run, env_steps=700, report=lambda event, _: events.append(event))
+    assert ended.status == "finished"
+    assert "warning" not in events
     same_run(run, at_once)
     assert read_config(run / "config.json").budgets == [400, 700]
 

@@ -37,6 +37,10 @@ class Hangs(Point):
             time.sleep(1000)
         return super().step(action)
 
+    def close(self):
+        if self.steps > 30:  # as if it waited for the step to end
+            time.sleep(1000)
+
 def factory(num_envs, vectorise="none"):
     return wrap(Hangs, phi, num_envs, step_limit=5, vectorise=vectorise)
 """
