@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import threading
+import time
 from concurrent.futures import wait
 
 import pytest
@@ -19,7 +21,16 @@ def test_what_is_submitted_is_done_and_errors_come_back() -> None:
     last = [threads.submit(divmod, n, 2) for n in range(20)]
     assert threads.close()
     assert all(future.done() for future in last)
-    assert not any_left_behind()
+
+
+def test_threads_that_nobody_closes_end_with_their_owner() -> None:
+    threads = Threads(2, "forgotten")
+    assert not any_left_behind(), "at hand, not left behind"
+    del threads
+    gc.collect()
+    until = time.monotonic() + 10
+    while any("forgotten" in one.name for one in threading.enumerate()):
+        assert time.monotonic() < until
 
 
 def test_one_that_hangs_is_left_behind(monkeypatch: pytest.MonkeyPatch) -> None:

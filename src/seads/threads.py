@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+import weakref
 from collections.abc import Callable
 from concurrent.futures import Future
 from contextlib import suppress
@@ -20,6 +21,7 @@ class _Worker(threading.Thread):
     def __init__(self, name: str, orders: SimpleQueue[_Order | None]) -> None:
         super().__init__(name=name, daemon=True)
         self._orders = orders
+        self.left_behind = False
 
     def run(self) -> None:
         while (order := self._orders.get()) is not None:
@@ -44,6 +46,9 @@ class Threads:
         self._workers = [_Worker(f"{name} {number}", self._orders) for number in range(count)]
         for worker in self._workers:
             worker.start()
+        # also where nobody closes them
+        self._dismiss = weakref.finalize(self, _dismiss, self._orders, count)
+        self._dismiss.atexit = False
 
     def submit(self, function: Callable[..., Result], *arguments: Any) -> Future[Result]:
         """What a thread will have made of it."""
@@ -56,23 +61,30 @@ class Threads:
 
         Those that need longer are left behind, and what has not begun by then never does.
         """
-        for _ in self._workers:
-            self._orders.put(None)
+        self._dismiss()
         until = None if patience is None else time.monotonic() + patience
         for worker in self._workers:
             worker.join(None if until is None else max(0.0, until - time.monotonic()))
-        if not any(worker.is_alive() for worker in self._workers):
+        left = [worker for worker in self._workers if worker.is_alive()]
+        if not left:
             return True
+        for worker in left:
+            worker.left_behind = True
         with suppress(Empty):
             while True:
                 order = self._orders.get_nowait()
                 if order is not None:
                     order[0].cancel()
-        for _ in self._workers:
-            self._orders.put(None)
+        _dismiss(self._orders, len(left))
         return False
 
 
+def _dismiss(orders: SimpleQueue[_Order | None], count: int) -> None:
+    for _ in range(count):
+        orders.put(None)
+
+
 def any_left_behind() -> bool:
-    """Whether a thread is at work of whose end nobody waits, or could."""
-    return any(isinstance(thread, _Worker) for thread in threading.enumerate())
+    """Whether a thread is still at work for which nobody waits any more."""
+    threads = threading.enumerate()
+    return any(isinstance(one, _Worker) and one.left_behind for one in threads)

@@ -85,7 +85,7 @@ def test_the_second_one_ends_a_training_at_once(vectorise: str, home: Path, tiny
     status, seconds, said = interrupted(
         home, "train", "--resume", "run", "--allow", "own_hangs:factory", times=2
     )
-    assert status == 130
+    assert status == 130, said
     assert "Traceback" not in said
     assert "stopped at once; continue from the last checkpoint with: seads train" in said
     assert json.loads((out / "meta.json").read_text())["status"] == "stopped"
