@@ -2,9 +2,11 @@
 
     seads check dm_control_finger:factory
     seads train dm_control_finger:factory --env-steps 2e5
-    seads solve runs/dm_control_finger-factory-seed0 --goal 11        # up and to the right
+    seads solve runs/dm_control_finger-factory-seads-default-seed0 --goal 11  # up and to the right
 
 dm_control has an interface of its own: `Suite` makes a Gymnasium environment of any task.
+
+What came out with seed 0: 2 effects; 1.86 from each of 100 starts, on average, after 200,067 steps.
 """
 
 import os

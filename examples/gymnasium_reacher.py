@@ -1,9 +1,11 @@
 """Gymnasium's Reacher: an arm of two links on a table, and three things about it that can change.
 
-seads check gymnasium_reacher:factory
-seads train gymnasium_reacher:factory --env-steps 1e5
-seads plan runs/gymnasium_reacher-factory-seed0 --operators       # what each skill does
-seads solve runs/gymnasium_reacher-factory-seed0 --goal 110       # right, far, bent to the left
+    seads check gymnasium_reacher:factory
+    seads train gymnasium_reacher:factory --env-steps 1e5
+    seads plan runs/gymnasium_reacher-factory-seads-default-seed0 --operators  # what skills do
+    seads solve runs/gymnasium_reacher-factory-seads-default-seed0 --goal 110  # right and far
+
+What came out with seed 0: 3 effects; 2.98 from each of 100 starts, on average, after 100,041 steps.
 """
 
 import gymnasium

@@ -1,10 +1,13 @@
 """OGBench's puzzle: a UR5e arm at 3×3 or 4×4 buttons with the rules of LightsOut.
 
     pip install 'seads[examples]'
-    seads train ogbench_puzzle:factory --env-steps 1e6 --env-set size=3x3
-    python ogbench_puzzle.py runs/ogbench_puzzle-factory-seed0      # the benchmark's five tasks
+    seads train ogbench_puzzle:factory --env-set size=3x3 --env-steps 3e5
+    python ogbench_puzzle.py runs/ogbench_puzzle-factory-seads-default-seed0  # the benchmark
 
 Skills are learned from random boards and poses, without the benchmark's data set or its goals.
+
+What came out with seed 0: 9.00 of 9 effects and 100 of the benchmark's 100 episodes after 298,707
+steps; with 4×4 buttons (and 4e5 steps) 16.00 of 16 and 100 of 100 after 398,649.
 """
 
 import argparse

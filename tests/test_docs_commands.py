@@ -6,9 +6,11 @@ measured, how long is planned. What needs hours, hardware or a cluster is only p
 
 from __future__ import annotations
 
+import ast
 import re
 import shlex
 import sys
+import textwrap
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -41,6 +43,8 @@ SMALL_BASELINES = {
     "vic": "",
 }
 PAGES = ["README.md", *sorted(f"docs/{path.name}" for path in (ROOT / "docs").glob("*.md"))]
+EXAMPLES = sorted(f"examples/{path.name}" for path in (ROOT / "examples").glob("*.py"))
+"""Files whose docstrings have commands as the pages' blocks have them."""
 RUN_IN_ORDER = {
     "docs/tutorial.md": 10,
     "docs/own-environment.md": 6,
@@ -79,8 +83,11 @@ NO_PLAN = ("time budget reached", "knows no way to the goal")
 
 
 def commands(page: str) -> Iterator[str]:
-    """Every `seads` command line in the blocks of a page, a loop's once."""
+    """Every `seads` command line of a page's blocks or an example's docstring, a loop's once."""
     text = (ROOT / page).read_text()
+    if page in EXAMPLES:
+        words = textwrap.dedent(re.sub(r"^\S.*", "", docstring(page), flags=re.MULTILINE))
+        text = f"```\n{words.strip()}\n```\n"
     for language, block in re.findall(r"^```(\w*)\n(.*?)^```", text, re.DOTALL | re.MULTILINE):
         whole = re.sub(r"\n +", " ", block)  # of syntax that goes over several lines
         for line in () if language else whole.splitlines():
@@ -89,6 +96,10 @@ def commands(page: str) -> Iterator[str]:
                 line = looped[3].replace(f"${looped[1]}", looped[2].split()[-1])
             if line.startswith("seads "):
                 yield line.partition("  ")[0]
+
+
+def docstring(page: str) -> str:
+    return ast.get_docstring(ast.parse((ROOT / page).read_text())) or ""
 
 
 def mentioned(page: str) -> Iterator[str]:
@@ -159,7 +170,7 @@ def test_the_commands_of_a_page_work_in_order(
     sys.modules.pop("my_env", None)
 
 
-@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize("page", [*PAGES, *EXAMPLES])
 def test_the_commands_of_a_page_are_understood(
     page: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -194,10 +205,24 @@ def test_a_misspelt_command_is_really_found(line: str) -> None:
     assert understood(name, words) is None
 
 
-@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize("page", [*PAGES, *EXAMPLES])
 def test_runs_are_named_as_training_names_them(page: str) -> None:
     for name in re.findall(r"runs/([\w-]+-seed\d)", (ROOT / page).read_text()):
         assert re.search(r"-(seads-[a-z-]+|vic|sac-paper|hac-paper)-seed\d$", name), name
+
+
+@pytest.mark.parametrize("page", EXAMPLES)
+def test_an_example_says_how_it_is_run_and_what_came_out(page: str) -> None:
+    """Its commands are of the run that they make, and its numbers those of the docs."""
+    name, said = Path(page).stem, docstring(page)
+    lines = list(commands(page))
+    assert any(line.startswith(f"seads train {name}:factory ") for line in lines)
+    runs = re.findall(r"runs/[\w-]+", said)
+    assert set(runs) == {f"runs/{name}-factory-seads-default-seed0"}
+    docs = (ROOT / "docs" / "own-environment.md").read_text()
+    numbers = re.findall(r"\d+\.\d+|\d+,\d+", said.partition("What came out")[2])
+    assert len(numbers) >= 2
+    assert all(number in docs for number in numbers)
 
 
 def test_make_train_makes_the_run_of_the_tutorial() -> None:

@@ -23,6 +23,7 @@ from typing import Any
 from seads import __version__
 from seads.errors import Interrupted, Refused, SeadsError, unknown
 from seads.terminal import unfailing_streams
+from seads.threads import any_left_behind
 
 COMMANDS: dict[str, tuple[str, str]] = {
     "envs": ("seads.commands.envs:run", "what can be trained on"),
@@ -76,7 +77,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if in_main and signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     with unfailing_streams():
-        return _main(list(sys.argv[1:] if arguments is None else arguments))
+        status = _main(list(sys.argv[1:] if arguments is None else arguments))
+        if status == INTERRUPTED and any_left_behind():
+            # a user's environment hangs in a thread, which would be in Python's way to its end
+            sys.stdout.flush()
+            sys.stderr.flush()
+            os._exit(status)
+    return status
 
 
 def _main(arguments: list[str]) -> int:

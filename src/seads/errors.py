@@ -54,6 +54,10 @@ def check_choice(kind: str, given: str, allowed: Iterable[str]) -> None:
         raise unknown(kind, given, names)
 
 
+FAILURES = (Exception, SystemExit)
+"""How somebody else's code fails; `sys.exit` there must not end us in silence."""
+
+
 def told(error: BaseException) -> str:
     """What somebody else's code raised, in a line: kind, words, and the place it came from."""
     words = " ".join(str(error).split())

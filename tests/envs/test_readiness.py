@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +14,8 @@ import pytest
 from seads import cli
 
 KINDS = """
+import time
+
 import gymnasium
 import numpy as np
 from seads.envs import wrap
@@ -41,6 +45,20 @@ class Ends(Point):
 class NotANumber(Point):
     def see(self):
         return np.array([self.x, 0.5, np.nan if self.x > 0.5 else 0.0], np.float32)
+
+class StartsWithout(Point):
+    def reset(self, *, seed=None, options=None):
+        seen, info = super().reset(seed=seed)
+        return np.array([*seen[:2], np.nan], np.float32), info
+
+class FarAway(Point):
+    def see(self):
+        return np.array([self.x, 0.5, 1e25 * self.x], np.float32)
+
+class Slow(Point):
+    def step(self, action):
+        time.sleep(0.004)
+        return super().step(action)
 
 class Remembers(Point):
     def reset(self, *, seed=None, options=None):
@@ -74,6 +92,18 @@ def ends(num_envs):
 def not_a_number(num_envs):
     return factory(num_envs, kind=NotANumber)
 
+def starts_without(num_envs):
+    return factory(num_envs, kind=StartsWithout)
+
+def far_away(num_envs):
+    return factory(num_envs, kind=FarAway)
+
+def slow(num_envs):
+    return factory(num_envs, kind=Slow)
+
+def slow_still(num_envs):
+    return factory(num_envs, kind=Slow, phi=lambda seen: [0, 1])
+
 def remembers(num_envs):
     return factory(num_envs, kind=Remembers)
 """
@@ -86,6 +116,8 @@ def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setattr("seads.envs.pace.SPEED_SECONDS", 0.05)
+    # how busy the machine is must not decide over a verdict
+    monkeypatch.setattr("seads.envs.probing.LEAST_SECONDS", 60.0)
 
 
 def checked(
@@ -121,6 +153,8 @@ def test_a_good_one_is_measured(capsys: pytest.CaptureFixture[str]) -> None:
         ("still", "no bit ever changes: not once in 10,"),
         ("hidden", "phi depends on more than the observation: asked again about the same one, it "),
         ("not_a_number", "observations are not finite in place 2"),
+        ("starts_without", "observations are not finite in place 2"),
+        ("far_away", "observations go beyond 1e+15 in place 2"),
     ],
 )
 def test_what_can_never_be_learned_is_refused(
@@ -149,6 +183,22 @@ def test_what_should_be_known_is_noted(
     assert any(words in note for note in found["notes"])
     assert (found["ended_by_itself"] > 0) == (factory == "ends")
     assert found["repeats"] == (factory == "ends")
+
+
+def test_a_slow_one_takes_no_longer_than_it_may(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With a verdict that says how little it rests on."""
+    monkeypatch.setattr("seads.envs.probing.LEAST_SECONDS", 0.2)
+    began = time.monotonic()
+    found, _ = checked(capsys, "own_kinds:slow_still", status=2)
+    assert time.monotonic() - began < 10
+    assert 0 < found["steps"] < 2000
+    assert re.match(rf"no bit changed in {found['steps']} random steps, which", found["verdict"])
+    found, said = checked(capsys, "own_kinds:slow")
+    assert found["verdict"] == "ready"
+    assert f"only {found['steps']} random steps in " in found["notes"][0]
+    assert said.startswith("own_kinds:slow: acting at random for about 0.1 s\n")
 
 
 def test_a_built_in_one_too(capsys: pytest.CaptureFixture[str]) -> None:

@@ -81,7 +81,7 @@ BAD = {
     'make_env("lightsout-cursor", depths=(3, 2))': "depths (3, 2) must be",
     'make_env("lightsout-cursor", depths=(0, 2))': "depths (0, 2) must be",
     'make_env("nowhere:make")': "no module 'nowhere'",
-    'make_env("json:make")': "json has no function 'make'",
+    'make_env("json:make")': "json/__init__.py) has no function 'make'",
 }
 
 

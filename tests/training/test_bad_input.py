@@ -170,7 +170,7 @@ TINY = (
             "row 0 could not be made: OSError: the camera is unplugged (own_point.py",
         ),
         ("phi_fails", "phi failed: IndexError: only integers"),
-        ("nothing", "own_point has no function 'nothing'"),
+        ("nothing", "own_point.py) has no function 'nothing'"),
     ],
 )
 def test_an_own_environment_that_is_wrong(

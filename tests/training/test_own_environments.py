@@ -143,8 +143,9 @@ def test_a_row_that_dies_is_named_and_the_run_goes_on_later(
         SeadsError,
         match=r"'own_counted:factory': row \d died with its worker process \(exit code 3\); "
         r"checkpoints are intact: continue with --resume",
-    ):
+    ) as failure:
         start(config, own / "run", report)
+    assert str(failure.value).count("environment") == 1
     assert json.loads((own / "run" / "meta.json").read_text())["status"] == "failed"
     (own / "bomb").unlink()
     assert resume(own / "run", quiet=True).status == "finished"

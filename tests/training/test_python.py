@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -89,6 +91,41 @@ def test_how_a_run_tells_itself(tmp_path: Path) -> None:
         f"lightsout-cursor, seed 0: stopped after 12,345 env steps, coverage 3.2, in {tmp_path}\n"
         f"stopped; continue with: seads train --resume {tmp_path}"
     )
+
+
+@pytest.mark.parametrize(
+    ("env", "own", "settings", "metrics", "words"),
+    [
+        ("mine:make", 4, {}, "", "ls with --set num_skills=8"),
+        ("mine:make", 3, {}, "", "3 different effects, of 4 skills"),
+        ("mine:make", 4, {"num_skills": 4}, "", "4 different effects, of 4 skills"),
+        ("mine:make", 4, {}, '{"epoch": 1, "coverage": 3.0}\n', "4 different effects, of 4 skills"),
+        ("lightsout-cursor-2x2", 4, {}, "", "4 different effects, of 4 skills"),
+        (
+            "mine:make",
+            0,
+            {},
+            "",
+            "0 different effects, of 4 skills: does any bit ever change? look with: "
+            "seads check mine:make --env-set size=3",
+        ),
+    ],
+)
+def test_what_a_run_has_found_and_how_to_find_more(
+    env: str, own: int, settings: dict[str, int], metrics: str, words: str, tmp_path: Path
+) -> None:
+    options = {"size": 3} if env == "mine:make" else {}
+    config = configure("lightsout-cursor-2x2", settings=settings)
+    config = dataclasses.replace(config, env=env, env_options=options)
+    config.write(tmp_path / "config.json")
+    (tmp_path / "metrics.jsonl").write_text(metrics)
+    (tmp_path / "agent").mkdir()
+    run = Run(tmp_path, "finished", env, 0, 12_345)
+    skills = [{"own": number < own} for number in range(4)]
+    shape = SimpleNamespace(num_bits=2)
+    vars(run)["agent"] = SimpleNamespace(num_skills=4, card={"skills": skills}, architecture=shape)
+    assert run.learned.endswith(words)
+    assert run.learned.startswith(f"{own} different effects, of 4 skills")
 
 
 def test_the_settings_of_a_run_are_listed(

@@ -212,10 +212,9 @@ class AgentSettings:
     def skills_in(self, spec: EnvSpec) -> int:
         """How many skills are learned in an environment: one for each move, where they are known.
 
-        Else two for each bit, to switch it on and off; what is too many turns out to be spare.
+        Else by the bits; what is too many turns out to be spare.
         """
-        unknown = min(max(2 * spec.num_bits, 4), 64)
-        return self.num_skills or max(spec.num_moves or unknown, 2)
+        return self.num_skills or max(spec.num_moves or skills_by_bits(spec.num_bits), 2)
 
     def episodes_in(self, spec: EnvSpec, rows: int, num_skills: int) -> int:
         """Episodes an epoch: the rows go round until there is one for each skill, on average."""
@@ -248,6 +247,14 @@ class AgentSettings:
     def warmup_episodes(self) -> int:
         """Learning starts once this many episodes are stored."""
         return self.recent_episodes
+
+
+def skills_by_bits(num_bits: int) -> int:
+    """How many skills there are where nobody knows how many moves: to switch each bit on and off.
+
+    At most 64: more have to be asked for.
+    """
+    return min(max(2 * num_bits, 4), 64)
 
 
 def changes(values: dict[str, Any], kind: type = AgentSettings) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+import sys
 from dataclasses import dataclass
 from typing import Annotated, Any
 
@@ -10,6 +11,7 @@ import tyro
 
 from seads.commands.progress import working
 from seads.errors import Refused
+from seads.terminal import tell
 
 
 @dataclass(frozen=True)
@@ -21,7 +23,7 @@ class Options:
     env_set: Annotated[tuple[str, ...], tyro.conf.arg(metavar="NAME=VALUE ...")] = ()
     """Options of the environment, as for `seads train`."""
     seconds: float = 30.0
-    """About how long to act at random."""
+    """About how long to act at random; up to three times as long where steps are slow."""
     seed: int = 0
     """Seed of the starts and of the actions."""
     json: bool = False
@@ -34,7 +36,10 @@ def run(options: Options) -> dict[str, Any]:
     from seads.envs.readiness import check
     from seads.training.configure import named_values
 
-    with working(f"{options.env}: acting at random"):
+    doing = f"{options.env}: acting at random"
+    if not sys.stderr.isatty():  # where nothing turns, a line says that it has begun
+        tell(f"{doing} for about {options.seconds:g} s")
+    with working(doing):
         found = check(
             options.env,
             named_values(options.env_set),

@@ -14,6 +14,8 @@ from seads.errors import SeadsError
 
 # Networks act in float32: an action may pass its bound by a rounding error.
 _ROUNDING = 1e-5
+FARTHEST = 1e15
+"""Numbers beyond this have no statistics in float32: their squares, added up, are infinite."""
 
 
 def check_count(name: str, count: int, most: int = 10**6) -> None:

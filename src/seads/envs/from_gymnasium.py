@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import reprlib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
 
 import gymnasium
 import numpy as np
-from jaxtyping import Bool, Float32, Int
+from jaxtyping import Bool, Float, Float32, Int
 
 from seads import streams
-from seads.envs.checks import check_actions, check_count, check_rows, check_seeds, check_symbols
+from seads.envs.checks import (
+    FARTHEST,
+    check_actions,
+    check_count,
+    check_rows,
+    check_seeds,
+    check_symbols,
+)
 from seads.envs.gymnasium_rows import (
     Act,
     Look,
@@ -25,8 +34,9 @@ from seads.envs.gymnasium_rows import (
     Vectorise,
 )
 from seads.envs.interface import EnvSpec, Step
+from seads.envs.own import CALLED
 from seads.envs.process_rows import ProcessRows
-from seads.errors import SeadsError, check_choice, told
+from seads.errors import FAILURES, SeadsError, check_choice, told
 from seads.games.game import NO_MOVE
 
 Phi = Callable[[Any], Any]
@@ -85,6 +95,7 @@ class GymBatch:
         except BaseException:
             self.close()
             raise
+        self._called = CALLED.get() or self.spec.name
         self._space = look.observation_space
         self._action_shape = look.action_space.shape or ()
         self._action_dtype = look.action_space.dtype
@@ -94,6 +105,8 @@ class GymBatch:
         self.seen: list[Any] = [look.observation] * num_envs
         """Each row's newest observation as its environment gave it, which may change it later."""
         self.vectorise = vectorise
+        self.any_number = False
+        """Whether to take observations also where nothing can be learned from their numbers."""
         self._observation = np.zeros((num_envs, self.spec.observation_size), np.float32)
         self._bits = np.zeros((num_envs, self.spec.num_bits), bool)
         self._clock = np.zeros(num_envs, np.int64)
@@ -120,13 +133,14 @@ class GymBatch:
             orders = [Reset(s, bits) for s, bits in zip(small, symbols.copy(), strict=True)]
         # Should the environment or phi fail, these rows have no episode until the next reset.
         self._started[rows] = False
-        self._take(rows, self._rows.apply(rows.tolist(), orders))
-        if symbols is not None and (self._bits[rows] != symbols).any():
-            row = rows[(self._bits[rows] != symbols).any(axis=1)][0]
-            raise SeadsError(
-                f"row {row} did not start with the symbol asked for: the environment "
-                "must follow reset(options={'symbol': bits})"
-            )
+        with self._failures_named():
+            self._take(rows, self._rows.apply(rows.tolist(), orders))
+            if symbols is not None and (self._bits[rows] != symbols).any():
+                row = rows[(self._bits[rows] != symbols).any(axis=1)][0]
+                raise SeadsError(
+                    f"row {row} did not start with the symbol asked for: the environment "
+                    "must follow reset(options={'symbol': bits})"
+                )
         self._started[rows] = True
         return self._begin(rows)
 
@@ -147,7 +161,8 @@ class GymBatch:
         shaped = actions.reshape(len(rows), *self._action_shape).astype(self._action_dtype)
         before = self._bits[rows]
         self._started[rows] = False
-        self._take(rows, self._rows.apply(rows.tolist(), [Act(action) for action in shaped]))
+        with self._failures_named():
+            self._take(rows, self._rows.apply(rows.tolist(), [Act(action) for action in shaped]))
         self._started[rows] = True
         self._clock[rows] += 1
         changed = (self._bits[rows] != before).any(axis=1)
@@ -165,20 +180,54 @@ class GymBatch:
         )
 
     def _take(self, rows: Int[np.ndarray, "picked"], outcomes: list[Outcome]) -> None:
-        """Keep what the environments answered; raises before keeping anything if phi fails."""
-        num_bits = self.spec.num_bits
-        try:
-            bits = [self.symbol_of(outcome.observation) for outcome in outcomes]
-        except SeadsError as error:
-            raise RowFailed(str(error)) from error
-        for row, outcome, symbol in zip(rows, outcomes, bits, strict=True):
-            flat = gymnasium.spaces.flatten(self._space, outcome.observation)
-            self._observation[row, : -num_bits - 1] = np.asarray(flat)
-            self._observation[row, -num_bits - 1 : -1] = symbol
-            self._bits[row] = symbol
+        """Keep what the environments answered; raises before keeping anything of what is wrong."""
+        first_bit = -self.spec.num_bits - 1
+        bits = np.zeros((len(rows), self.spec.num_bits), bool)
+        seen = np.zeros((len(rows), self.spec.observation_size + first_bit))
+        for at, outcome in enumerate(outcomes):
+            try:
+                bits[at] = self.symbol_of(outcome.observation)
+                seen[at] = self._flat(outcome.observation)
+            except SeadsError as error:
+                raise SeadsError(f"row {rows[at]}: {error}") from error
+        with np.errstate(over="ignore"):  # of what is taken whatever its numbers
+            self._observation[rows, :first_bit] = seen
+        self._observation[rows, first_bit:-1] = bits
+        self._bits[rows] = bits
+        for row, outcome in zip(rows, outcomes, strict=True):
             self.seen[row] = outcome.observation
             self._reward[row] = outcome.reward
             self._ended[row] = outcome.ended
+
+    def _flat(self, observation: Any) -> Float[np.ndarray, "own"]:
+        """An observation's numbers in a row; raises unless they fit, and can be learned from."""
+        try:
+            flat = np.asarray(gymnasium.spaces.flatten(self._space, observation), np.float64)
+        except FAILURES as error:
+            raise SeadsError(
+                f"an observation does not fit the space {self._space}: {told(error)}"
+            ) from error
+        size = self.spec.observation_size - self.spec.num_bits - 1
+        if flat.shape != (size,):
+            raise SeadsError(
+                f"an observation has {flat.size} numbers; its space {self._space} has {size}"
+            )
+        good = np.abs(flat) <= FARTHEST  # which no NaN is
+        if np.count_nonzero(good) < size and not self.any_number:
+            place = int(good.argmin())
+            raise SeadsError(
+                f"observation[{place}] is {flat[place]:g}; allowed: finite numbers, of "
+                f"{FARTHEST:.0e} at most"
+            )
+        return flat
+
+    @contextmanager
+    def _failures_named(self) -> Iterator[None]:
+        """Whatever fails in it is told with the environment's name."""
+        try:
+            yield
+        except SeadsError as error:
+            raise RowFailed(f"environment {self._called!r}: {error}") from error
 
     def symbol_of(self, observation: Any) -> Bool[np.ndarray, "bits"]:
         """What phi says of an observation of the environment's own."""
@@ -214,14 +263,19 @@ wrap = GymBatch
 def _ask(phi: Phi, observation: Any, num_bits: int | None) -> Bool[np.ndarray, "bits"]:
     try:
         symbol = phi(observation)
-    except Exception as error:
+    except FAILURES as error:
         raise SeadsError(f"phi failed: {told(error)}") from error
     return _check_bits(symbol, num_bits)
 
 
 def _check_bits(symbol: Any, num_bits: int | None) -> Bool[np.ndarray, "bits"]:
     """What phi returned, as bits; raises if it is not a vector of them of the known length."""
-    bits = np.asarray(symbol)
+    try:
+        bits = np.asarray(symbol)
+    except Exception as error:  # such as lists of different lengths
+        raise SeadsError(
+            f"phi must return a vector of bits, not {reprlib.repr(symbol)}: {told(error)}"
+        ) from error
     if bits.ndim != 1 or bits.size == 0:
         raise SeadsError(f"phi must return a vector of bits, not an array of shape {bits.shape}")
     if num_bits is not None and len(bits) != num_bits:

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor, wait
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import wait
 from typing import Any, Literal, NamedTuple, Protocol
 
 import gymnasium
 import numpy as np
 
-from seads.errors import SeadsError, told
+from seads.errors import FAILURES, SeadsError, told
+from seads.terminal import tell
+from seads.threads import Threads
 
 Vectorise = Literal["none", "threads", "processes"]
 MakeEnv = Callable[[], gymnasium.Env]
+PATIENCE = 0.5
+"""Seconds that rows which are still at work when they are closed have to come to an end."""
 
 
 class RowFailed(SeadsError):
@@ -85,7 +89,7 @@ class RowSet(Protocol):
         ...
 
     def close(self) -> None:
-        """Close the environments, and end whatever runs them."""
+        """Close the environments, and end whatever runs them; rows that hang are left behind."""
         ...
 
 
@@ -93,7 +97,7 @@ def apply_to(row: int, env: gymnasium.Env, order: Reset | Act) -> Outcome:
     """An order carried out; whatever the environment raises names the row."""
     try:
         return order.apply(env)
-    except Exception as error:
+    except FAILURES as error:
         verb = "reset" if isinstance(order, Reset) else "step"
         raise RowFailed(f"row {row} failed in {verb}: {told(error)}") from error
 
@@ -102,7 +106,7 @@ def made(make: MakeEnv, row: int) -> gymnasium.Env:
     """A row's environment; whatever raises in making it names the row."""
     try:
         return make()
-    except Exception as error:
+    except FAILURES as error:
         raise RowFailed(f"row {row} could not be made: {told(error)}") from error
 
 
@@ -110,33 +114,68 @@ def looked_at(env: gymnasium.Env) -> Look:
     """What the first row's environment is like; whatever it raises is told."""
     try:
         return Look.at(env)
-    except Exception as error:
+    except FAILURES as error:
         raise RowFailed(f"row 0 failed at its first reset: {told(error)}") from error
 
 
+def close_all(envs: Mapping[int, gymnasium.Env]) -> None:
+    """Close every row's environment; what is raised there is told, for it does no harm any more."""
+    failed = {}
+    for row, env in envs.items():
+        try:
+            env.close()
+        except FAILURES as error:
+            failed[row] = told(error)
+    if failed:
+        row, words = next(iter(failed.items()))
+        more = f", and {len(failed) - 1} more rows" if len(failed) > 1 else ""
+        tell(f"warning: row {row} failed in close: {words}{more}")
+
+
 class LoopRows:
-    """One after the other, in this thread."""
+    """One after the other, in the thread that asks."""
 
     def __init__(self, make: MakeEnv, num_envs: int) -> None:
         self._make, self._num_envs = make, num_envs
         self._envs = [made(make, 0)]
+        self._at_work = False
         try:
             self.look = looked_at(self._envs[0])
         except BaseException:
-            self._envs[0].close()
+            self._close_envs()
             raise
 
     def build(self) -> None:
         while len(self._envs) < self._num_envs:
             self._envs.append(made(self._make, len(self._envs)))
+        self._check_apart()
 
     def apply(self, rows: Sequence[int], orders: Sequence[Reset | Act]) -> list[Outcome]:
-        pairs = zip(rows, orders, strict=True)
-        return [apply_to(row, self._envs[row], order) for row, order in pairs]
+        self._at_work = True
+        try:
+            pairs = zip(rows, orders, strict=True)
+            return [apply_to(row, self._envs[row], order) for row, order in pairs]
+        finally:
+            self._at_work = False
 
     def close(self) -> None:
-        for env in self._envs:
-            env.close()
+        # at work in another thread, that is, which was left behind: its rows are not ours to close
+        if not self._at_work:
+            self._close_envs()
+
+    def _close_envs(self) -> None:
+        close_all(dict(enumerate(self._envs)))
+
+    def _check_apart(self) -> None:
+        """No two rows are one environment, of which each would see what the other does."""
+        first: dict[int, int] = {}
+        for row, env in enumerate(self._envs):
+            other = first.setdefault(id(getattr(env, "unwrapped", env)), row)
+            if other != row:
+                raise SeadsError(
+                    f"rows {other} and {row} are one and the same environment; make must return a "
+                    "new one each time"
+                )
 
 
 class ThreadRows(LoopRows):
@@ -144,21 +183,24 @@ class ThreadRows(LoopRows):
 
     def __init__(self, make: MakeEnv, num_envs: int) -> None:
         super().__init__(make, num_envs)
-        self._pool = ThreadPoolExecutor(max_workers=min(num_envs, os.cpu_count() or 1))
+        self._threads = Threads(min(num_envs, os.cpu_count() or 1), "rows")
 
     def build(self) -> None:
-        rest = [self._pool.submit(made, self._make, row) for row in range(1, self._num_envs)]
+        rest = [self._threads.submit(made, self._make, row) for row in range(1, self._num_envs)]
         wait(rest)
         self._envs += [one.result() for one in rest if one.exception() is None]
         for one in rest:
             one.result()
+        self._check_apart()
 
     def apply(self, rows: Sequence[int], orders: Sequence[Reset | Act]) -> list[Outcome]:
         pairs = zip(rows, orders, strict=True)
-        futures = [self._pool.submit(apply_to, row, self._envs[row], order) for row, order in pairs]
+        futures = [
+            self._threads.submit(apply_to, row, self._envs[row], order) for row, order in pairs
+        ]
         wait(futures)  # all of them, even if one fails: a row must not run on behind our back
         return [future.result() for future in futures]
 
     def close(self) -> None:
-        self._pool.shutdown()
-        super().close()
+        if self._threads.close(PATIENCE):
+            self._close_envs()

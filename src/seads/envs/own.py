@@ -6,15 +6,18 @@ import importlib
 import inspect
 import sys
 from collections.abc import Callable
+from contextvars import ContextVar
 from pathlib import Path
 from typing import Any
 
 from seads.envs.interface import BatchedEnv, EnvSpec
-from seads.errors import SeadsError, told
+from seads.errors import FAILURES, SeadsError, told
 
 Factory = Callable[..., Any]
 NEEDED = ("spec", "num_envs", "reset", "resume", "step", "symbols", "close")
 """What a batch of environments has."""
+CALLED: ContextVar[str | None] = ContextVar("environment's name", default=None)
+"""What the batch that a factory is making is called: its failures later on name it."""
 
 
 def is_own(name: str) -> bool:
@@ -34,12 +37,15 @@ def make_own(
     if wishes["mode"] == "task" and "mode" not in parameters:
         raise SeadsError(f"environment {name!r} has no task mode: its factory takes no 'mode'")
     heard = {key: value for key, value in wishes.items() if key in parameters and value is not None}
+    token = CALLED.set(name)
     try:
         env = factory(num_envs=num_envs, **heard, **options)
     except SeadsError as error:  # such as wrap's, which does not know the name
         raise SeadsError(f"environment {name!r}: {error}") from error
-    except Exception as error:
+    except FAILURES as error:
         raise SeadsError(f"environment {name!r}: its factory failed: {told(error)}") from error
+    finally:
+        CALLED.reset(token)
     _check_batch(name, env, num_envs)
     return env
 
@@ -53,17 +59,22 @@ def find_factory(name: str, options: dict[str, Any]) -> Factory:
     if here not in sys.path:
         sys.path.append(here)
     try:
-        factory = getattr(importlib.import_module(module_name), factory_name, None)
+        module = importlib.import_module(module_name)
+        factory = getattr(module, factory_name, None)
     except ModuleNotFoundError as error:
         raise SeadsError(
             f"environment {name!r}: no module {error.name!r} is installed or in {here}"
         ) from error
-    except Exception as error:
+    except FAILURES as error:
         raise SeadsError(
             f"environment {name!r}: {module_name} cannot be imported: {told(error)}"
         ) from error
     if not callable(factory):
-        raise SeadsError(f"environment {name!r}: {module_name} has no function {factory_name!r}")
+        # perhaps another module of that name was meant
+        where = getattr(module, "__file__", None) or "which is built into Python"
+        raise SeadsError(
+            f"environment {name!r}: {module_name} ({where}) has no function {factory_name!r}"
+        )
     try:
         signature = inspect.signature(factory)
         signature.bind(num_envs=1, **options)

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from seads import streams
-from seads.envs.from_gymnasium import INSTEAD
+from seads.envs.from_gymnasium import INSTEAD, GymBatch
 from seads.envs.gymnasium_rows import Vectorise
 from seads.envs.interface import BatchedEnv
 from seads.envs.registry import make_env
@@ -38,13 +38,18 @@ class Pace:
 def built(
     name: str, rows: int, options: dict[str, Any], vectorise: Vectorise | None = None
 ) -> Iterator[tuple[BatchedEnv, tuple[float, float]]]:
-    """An environment whose rows have been reset, and the seconds and megabytes that each took."""
+    """An environment whose rows have been reset, and the seconds and megabytes that each took.
+
+    Whatever is wrong with its observations' numbers is let through, to be told as a whole.
+    """
     before, began = _used_megabytes(), time.perf_counter()
     token = INSTEAD.set(vectorise)
     try:
         env = make_env(name, rows, **options)
     finally:
         INSTEAD.reset(token)
+    if isinstance(env, GymBatch):
+        env.any_number = True
     with closing(env):
         env.reset(streams.row_seeds(0, rows))
         seconds = time.perf_counter() - began

@@ -6,6 +6,7 @@ The measurements behind `seads check`, before anything is learned.
 from __future__ import annotations
 
 import copy
+import math
 import time
 from collections import Counter
 from dataclasses import dataclass, field
@@ -22,9 +23,13 @@ from seads.errors import SeadsError
 ENOUGH_CHANGES = 500
 """More changes of the symbolic state would not tell more."""
 LEAST_STEPS = 2_000
-"""Steps that are made in any case, for what is said of observations."""
+"""Steps for what is said of observations."""
 PATIENCE = 10_000
 """Steps without any change after which none is expected."""
+OVERTIME = 3
+"""How many times as long as asked for these steps may take."""
+LEAST_SECONDS = 5.0
+"""How long they may take however little was asked for."""
 REMEMBERED = 200
 """Observations that phi is asked about twice."""
 BEYOND = 4
@@ -61,16 +66,25 @@ class Probe:
         """How often the symbolic state changed."""
         return sum(self.effects.values())
 
+    @property
+    def enough(self) -> bool:
+        """Whether there were steps enough for a verdict."""
+        return self.steps >= (LEAST_STEPS if self.changes else PATIENCE)
+
 
 def probe(env: BatchedEnv, seconds: float, seed: int = 0) -> Probe:
-    """Act at random for about so many seconds; less where that is enough, more if it is not."""
+    """Act at random for about so many seconds; less where that is enough, more if it is not.
+
+    But never much longer than `OVERTIME` of them, however slow the environment is.
+    """
     found, rows, size = Probe(), env.num_envs, env.spec.action_size
-    first = _replay(env, seed)
+    first = _replay(env, seed, seconds / 5)
     memory = _Memory(env)
     rng = np.random.default_rng(seed)
     observations = env.reset(streams.row_seeds(seed, rows))
     found.low, found.high = np.full((2, observations.shape[1]), [[np.inf], [-np.inf]])
     found.not_finite = np.zeros(observations.shape[1], bool)
+    _note_observations(found, observations)
     since, drift = np.zeros(rows, np.int64), np.zeros((rows, size))
     found.skills = rows
     began = time.perf_counter()
@@ -92,16 +106,16 @@ def probe(env: BatchedEnv, seconds: float, seed: int = 0) -> Probe:
         _begin_again(env, found, step.done, since, rng)
         found.seconds = time.perf_counter() - began
     found.hidden_bits = memory.differing()
-    found.repeats = first.tobytes() == _replay(env, seed).tobytes()
+    again = _replay(env, seed, steps=len(first) - 1)
+    found.repeats = first.tobytes() == again.tobytes()
     return found
 
 
 def _goes_on(found: Probe, seconds: float) -> bool:
     """Until enough was seen or the time is up, but not with a verdict from a few steps."""
-    least = LEAST_STEPS if found.changes else PATIENCE
     if found.seconds < seconds:
-        return found.steps < least or found.changes < ENOUGH_CHANGES
-    return found.steps < least
+        return not found.enough or found.changes < ENOUGH_CHANGES
+    return not found.enough and found.seconds < max(OVERTIME * seconds, LEAST_SECONDS)
 
 
 def _begin_again(
@@ -118,7 +132,8 @@ def _begin_again(
     anew = ended | (done & (since >= BEYOND * env.spec.step_limit))
     if anew.any():
         rows = np.flatnonzero(anew)
-        env.reset(rng.integers(2**63, size=len(rows), dtype=np.uint64), rows)
+        seeds = rng.integers(2**63, size=len(rows), dtype=np.uint64)
+        _note_observations(found, env.reset(seeds, rows)[rows])
         since[anew] = 0
     if (done & ~anew).any():
         env.resume(np.flatnonzero(done & ~anew))
@@ -131,17 +146,24 @@ def _note_observations(found: Probe, seen: Float[np.ndarray, "rows obs"]) -> Non
     found.high = np.maximum(found.high, np.where(finite, seen, -np.inf).max(0))
 
 
-def _replay(env: BatchedEnv, seed: int) -> Float[np.ndarray, "steps rows obs"]:
-    """A few steps in every row, from seeds and by actions that are always the same."""
+def _replay(
+    env: BatchedEnv, seed: int, seconds: float = math.inf, steps: int = 10
+) -> Float[np.ndarray, "steps rows obs"]:
+    """A few steps in every row, from seeds and by actions that are always the same.
+
+    As many as asked for, unless the skills are over before, or the time; one at least.
+    """
     rng = np.random.default_rng(seed)
     seen = [env.reset(streams.row_seeds(seed, env.num_envs))]
     active = np.ones(env.num_envs, bool)
-    for _ in range(min(10, env.spec.step_limit)):
+    until = time.perf_counter() + seconds
+    while active.any() and len(seen) <= steps:
         actions = rng.uniform(-1, 1, (env.num_envs, env.spec.action_size))
-        if active.any():
-            step = env.step(env.spec.scaled(actions), active)
-            seen.append(step.observation)
-            active &= ~step.done
+        step = env.step(env.spec.scaled(actions), active)
+        seen.append(step.observation)
+        active &= ~step.done
+        if time.perf_counter() > until:
+            break
     return np.stack([np.where(np.isnan(one), 0, one) for one in seen])
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import multiprocessing
 import os
 import signal
+import threading
+import time
 from collections.abc import Sequence
 from contextlib import suppress
 from multiprocessing.connection import Connection
@@ -15,6 +17,7 @@ import gymnasium
 import numpy as np
 
 from seads.envs.gymnasium_rows import (
+    PATIENCE,
     Act,
     Look,
     MakeEnv,
@@ -22,12 +25,15 @@ from seads.envs.gymnasium_rows import (
     Reset,
     RowFailed,
     apply_to,
+    close_all,
     looked_at,
     made,
 )
 from seads.errors import SeadsError
 
 NO_ROW = -1
+CLOSING = 5.0
+"""Seconds that a worker has to close its environments."""
 
 
 class ProcessRows:
@@ -43,6 +49,8 @@ class ProcessRows:
         self._worker_of = np.arange(num_envs) % count
         self._pipes: list[Connection] = []
         self._workers: list[multiprocessing.process.BaseProcess] = []
+        # Only one thread of two that wait for a process is told that it has ended.
+        self._waiting = threading.Lock()
         context = multiprocessing.get_context("spawn")
         _check_importable(make)
         # Which row each worker is busy with: it cannot tell once it has died.
@@ -99,8 +107,11 @@ class ProcessRows:
 
     def _death(self, worker: int) -> RowFailed:
         """The sentence for a worker that answers no more."""
-        self._workers[worker].join(timeout=5)
-        code, row = self._workers[worker].exitcode, self._busy[worker]
+        with self._waiting:
+            if not self._workers:  # in a thread that was left behind
+                return RowFailed(f"worker {worker} has been closed")
+            self._workers[worker].join(CLOSING)
+            code, row = self._workers[worker].exitcode, self._busy[worker]
         how = f"exit code {code}"
         if code is not None and code < 0:
             with suppress(ValueError):
@@ -114,15 +125,22 @@ class ProcessRows:
         for pipe in self._pipes:
             with suppress(OSError):  # this worker is gone already
                 pipe.send(None)
-        for process in self._workers:
-            process.join(timeout=5)
-            if process.is_alive():
-                process.terminate()
-                process.join()
-            process.close()
+        until = time.monotonic() + PATIENCE
+        with self._waiting:
+            for worker, process in enumerate(self._workers):
+                idle = self._busy[worker] == NO_ROW
+                process.join(CLOSING if idle else max(0.0, until - time.monotonic()))
+                if process.is_alive():
+                    process.terminate()
+                    process.join(PATIENCE)
+                if process.is_alive():
+                    process.kill()
+                    process.join()
+                process.close()
+            self._workers = []
         for pipe in self._pipes:
             pipe.close()
-        self._pipes, self._workers = [], []
+        self._pipes = []
 
 
 def _check_importable(make: MakeEnv) -> None:
@@ -145,6 +163,7 @@ def _work(pipe: Connection, make: MakeEnv, rows: list[int], busy: Any, worker: i
             envs[row] = made(make, row)
             if row == 0:
                 pipe.send((True, looked_at(envs[row])))
+        busy[worker] = NO_ROW
         pipe.send((True, []))
         while (orders := pipe.recv()) is not None:
             outcomes = []
@@ -162,5 +181,4 @@ def _work(pipe: Connection, make: MakeEnv, rows: list[int], busy: Any, worker: i
     except RowFailed as error:
         pipe.send((False, str(error)))
     finally:
-        for env in envs.values():
-            env.close()
+        close_all(envs)

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from seads.envs.checks import FARTHEST
 from seads.envs.from_gymnasium import KINDS, GymBatch
 from seads.envs.gymnasium_rows import Vectorise
 from seads.envs.interface import EnvSpec
@@ -51,10 +52,21 @@ class Readiness:
         found, places = self.found, np.flatnonzero(self.found.not_finite).tolist()
         if places:
             return f"observations are not finite in {_listed('place', places)}"
+        if beyond := self._beyond(FARTHEST):
+            return (
+                f"observations go beyond {FARTHEST:.0e} in {_listed('place', beyond)}, too far to "
+                "be learned from; scale them"
+            )
         if found.hidden_bits:
             return (
                 f"phi depends on more than the observation: asked again about the same one, it "
                 f"gives {_listed('bit', found.hidden_bits)} otherwise"
+            )
+        if not found.changes and not found.enough:
+            return (
+                f"no bit changed in {found.steps:,} random steps, which are too few to tell; there "
+                f"were no more in {found.seconds:.0f} s: give it more --seconds, or start nearer "
+                "to where something happens"
             )
         if not found.changes:
             return (
@@ -97,9 +109,12 @@ class Readiness:
     @property
     def wild(self) -> list[int]:
         """Places of the environment's own observation that went beyond the usual scale."""
+        return self._beyond(WILD)
+
+    def _beyond(self, far: float) -> list[int]:
         own = self._own
         largest = np.maximum(np.abs(self.found.low[own]), np.abs(self.found.high[own]))
-        return np.flatnonzero(largest > WILD).tolist()
+        return np.flatnonzero(largest > far).tolist()
 
     @property
     def _own(self) -> slice:
@@ -110,6 +125,11 @@ class Readiness:
         """What the user should know though it may be learned."""
         found, spec = self.found, self.spec
         said = []
+        if found.changes and not found.enough:
+            said.append(
+                f"only {found.steps:,} random steps in {found.seconds:.0f} s: what is said of them "
+                "is rough; --seconds for more"
+            )
         if found.changes and self.changes_per_1000_steps < RARE:
             said.append("changes are rare: learning will wait long for the first ones")
         if self.still_bits and found.changes:

@@ -8,6 +8,7 @@ import json
 import os
 import shutil
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -21,6 +22,7 @@ from seads.reading import Count, Name, read_json
 
 RESUMABLE = "learner.safetensors"
 MANIFEST = "manifest.json"
+MANIFEST_IS = "a checkpoint's manifest"
 LAYOUT = 2
 """Which names the arrays have: since 2, those of the progress as a pytree."""
 
@@ -88,7 +90,7 @@ def newest_checkpoint(
         if not (directory / RESUMABLE).exists() and not (directory / MANIFEST).exists():
             continue
         try:
-            facts = read_json(directory / MANIFEST, Manifest, "a checkpoint's manifest")
+            facts = read_json(directory / MANIFEST, Manifest, MANIFEST_IS)
             if _digest(directory / RESUMABLE) != facts.sha256:
                 raise SeadsError("its contents do not match its checksum")
             if facts.layout != LAYOUT:
@@ -103,6 +105,15 @@ def newest_checkpoint(
     if complaints:
         raise SeadsError(f"no good checkpoint in {home}: {'; '.join(complaints)}")
     return None
+
+
+def manifests(home: Path) -> list[Manifest]:
+    """What the checkpoints that can be resumed from say of themselves, where they can be read."""
+    found = []
+    for path in sorted(home.glob(f"step_*/{MANIFEST}")):
+        with suppress(OSError, SeadsError):
+            found.append(read_json(path, Manifest, MANIFEST_IS))
+    return found
 
 
 def disk_full(error: BaseException) -> bool:

@@ -13,7 +13,7 @@ from typing import Any, Generic, NotRequired, TypedDict, TypeVar
 from msgspec import Struct
 
 from seads.agent.card import check_env_options
-from seads.errors import SeadsError, require
+from seads.errors import require
 from seads.files import write_text_aside
 from seads.reading import Count, Name, Options, as_kind, read_bytes
 from seads.training.algorithms import settings_kind
@@ -110,28 +110,6 @@ class TrainConfig(Generic[Settings]):
 def fingerprint(path: Path) -> str:
     """What ties a checkpoint to the configuration in a file."""
     return hashlib.sha256(path.read_bytes()).hexdigest()
-
-
-def extend(path: Path, env_steps: int) -> TrainConfig:
-    """Give the run in whose config.json this is a larger budget, and write that down there.
-
-    The budget that it has already changes nothing: an interrupted extension is just resumed.
-    """
-    config = read_config(path)
-    if env_steps < config.env_steps:
-        raise SeadsError(
-            f"env_steps={env_steps}; allowed: more than the budget of {config.env_steps} that "
-            f"{path.parent} has"
-        )
-    if env_steps > config.env_steps:
-        config = dataclasses.replace(
-            config,
-            env_steps=env_steps,
-            earlier_budgets=config.budgets,
-            earlier_configs=[*config.earlier_configs, fingerprint(path)],
-        )
-        config.write(path)
-    return config
 
 
 class _Algorithm(Struct):

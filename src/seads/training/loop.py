@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, closing, nullcontext
 from dataclasses import dataclass, field
 from typing import Any
@@ -24,6 +23,7 @@ from seads.envs.registry import is_continuing, lasting_options
 from seads.evaluation.coverage import SkillRuns, run_all_skills
 from seads.solving.agent import Agent, Architecture
 from seads.streams import Purpose
+from seads.threads import Threads
 from seads.training.collector import Standing, collect, no_episodes
 from seads.training.config import TrainConfig
 from seads.training.pushes import Pushes, Touches, none
@@ -32,6 +32,8 @@ BUFFER_BYTES = 2**29
 """The long-term buffer takes no more memory than this: where episodes are large it keeps fewer."""
 LOOKING = 0.1
 """Looks at the coverage take at most this share of the steps that a run collects."""
+PATIENCE = 0.5
+"""Seconds that a collection under way has to come to its end, when the run has come to its."""
 
 
 @jax.tree_util.register_dataclass
@@ -69,7 +71,7 @@ class Trainer:
         self.config = dataclasses.replace(
             config, settings=settings.for_environment(spec, self.num_skills)
         )
-        self._collector = ThreadPoolExecutor(1, "collector")
+        self._collector = Threads(1, "collector")
         self._stands_at: Standing | None = None
         """The progress' own dictionary while the environment stands as it says."""
 
@@ -179,8 +181,11 @@ class Trainer:
         return Agent(self.config.env, options, architecture, policy, model, card)
 
     def close(self) -> None:
-        """End the collector and the environments."""
-        self._collector.shutdown()
+        """End the collector and the environments.
+
+        A row that hangs is left behind; but not an arm, which must come to rest.
+        """
+        self._collector.close(None if self.env.spec.continuing else PATIENCE)
         self.env.close()
 
     def _collect(

@@ -9,13 +9,15 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from seads.agent.settings import as_typed, skills_by_bits
 from seads.envs.own import is_own
 from seads.errors import SeadsError
 from seads.jax_setup import prepare_jax
 from seads.solving import Agent, load
 from seads.terminal import next_command, tell
-from seads.training.config import TrainConfig, extend, read_config
+from seads.training.config import TrainConfig, read_config
 from seads.training.configure import configure, default_name
+from seads.training.extending import extend
 from seads.training.lock import RunLock
 from seads.training.metrics import read_metrics
 from seads.training.progress import TrainingProgress
@@ -62,7 +64,28 @@ class Run:
         """What was found, as words for a terminal; empty of a run that learns no model."""
         if self.effects is None:
             return ""
-        return f"{self.effects} different effects, of {self.agent.num_skills} skills"
+        skills = self.agent.num_skills
+        found = f"{self.effects} different effects, of {skills} skills"
+        if not self.effects:
+            given = [f"{name}={as_typed(one)}" for name, one in self.config.env_options.items()]
+            check = next_command("check", self.env, *(["--env-set", *given] if given else []))
+            return f"{found}: does any bit ever change? look with: {check}"
+        if self.effects == skills and self._skills_were_guessed:
+            return (
+                f"{found}: each has one of its own, so there may be more; a new run has more "
+                f"skills with --set num_skills={2 * skills}"
+            )
+        return found
+
+    @property
+    def _skills_were_guessed(self) -> bool:
+        """Whether neither the user nor the environment said how many effects there are."""
+        if not is_own(self.env) or self.config.settings.num_skills:
+            return False
+        # an environment that knows its moves has their coverage measured as it learns
+        knows_moves = any("coverage" in line for line in self.metrics)
+        by_bits = skills_by_bits(self.agent.architecture.num_bits)
+        return not knows_moves and self.agent.num_skills == by_bits
 
     @property
     def next_step(self) -> str:
@@ -132,7 +155,8 @@ def resume(
 ) -> Run:
     """Continue a run from its newest good checkpoint, bit for bit as if it had never stopped.
 
-    `env_steps` is a larger budget than it had, for more of the same run: see `TrainConfig`.
+    `env_steps` is a larger budget than it had, for more of the same run, or less than the last one
+    while nothing has been learned by it: see `TrainConfig` and `extend`.
     Where its environment is code of its own, `module:factory`, it is imported only if the run was
     trained here or `allow` names that factory.
     """

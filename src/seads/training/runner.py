@@ -40,7 +40,7 @@ def start(config: TrainConfig, out: Path, report: Report = quiet, wandb: bool = 
     """Train into a new directory; returns how it ended: 'finished' or 'stopped'."""
     check_new(out)
     check_wandb(wandb)
-    with failed_rows_in_words(config, out), closing(make_trainer(config)) as trainer:
+    with failed_rows_in_words(out), closing(make_trainer(config)) as trainer:
         report("begin", {})
         # collects already: an environment that does not work says so before anything is written
         progress = trainer.begin()
@@ -86,7 +86,7 @@ def go_on(out: Path, report: Report = quiet, wandb: bool = False) -> str:
     with (
         RunLock(out) as lock,
         full_disk_in_words(out),
-        failed_rows_in_words(config, out),
+        failed_rows_in_words(out),
         closing(make_trainer(config)) as trainer,
     ):
         settings = [*config.earlier_configs, fingerprint(out / "config.json")]
@@ -233,14 +233,14 @@ def full_disk_in_words(out: Path, on: str = "") -> Iterator[None]:
 
 
 @contextmanager
-def failed_rows_in_words(config: TrainConfig, out: Path) -> Iterator[None]:
-    """Says whose rows failed, and how to go on once they do not."""
+def failed_rows_in_words(out: Path) -> Iterator[None]:
+    """Says how to go on once rows that failed do not."""
     try:
         yield
     except RowFailed as error:
         kept = any((out / "checkpoints").glob("step_*"))
         on = f"; checkpoints are intact: continue with --resume {out}" if kept else ""
-        raise SeadsError(f"environment {config.env!r}: {error}{on}") from error
+        raise SeadsError(f"{error}{on}") from error
 
 
 @contextmanager
