@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -25,11 +26,11 @@ if TYPE_CHECKING:
 LEAD_RATE = 0.02
 """How far the leads move with an epoch's episodes."""
 LEAD_NEEDED = 0.1
-"""Nats an episode that a plainer model, which carries further, may be behind and still count,"""
-LEAD_NEEDED_A_BIT = 0.004
-"""and for each bit, where that is more: with many bits a little less certainty adds up."""
+"""Nats an episode that a plainer model, which carries further, may be behind and still count."""
 SURE = 3.9
-"""Log-odds beyond which, 98 % here, being surer is no merit."""
+"""Log-odds beyond which, 98 % here, being surer is no merit of what an agent takes along,"""
+LEAD_NEEDED_A_BIT = 0.004
+"""for which that many nats a bit are no lead, either: with many bits a little doubt adds up."""
 
 
 class EitherForwardModel(ForwardModel):
@@ -37,7 +38,8 @@ class EitherForwardModel(ForwardModel):
 
     Which of them counts is decided by new episodes before any has learned from them. Each can
     express more than the one before it, needs more episodes, and is wrong more easily on boards
-    far from all that were seen.
+    far from all that were seen. While learning, the surer of two that are right is better: labels
+    and rewards go by likelihoods. What an agent takes along needs only be right.
     """
 
     table: TableForwardModel
@@ -45,7 +47,9 @@ class EitherForwardModel(ForwardModel):
     network: NetworkForwardModel
     leads: Float[Array, "models"]
     """By how many nats an episode each foresees new changes better than the table, averaged over
-    epochs."""
+    epochs,"""
+    leads_if_sure: Float[Array, "models"]
+    """and if being surer than `SURE` counts for nothing."""
     num_skills: int = eqx.field(static=True)
 
     def __init__(self, num_bits: int, num_skills: int, hidden: tuple[int, ...], key: PRNGKeyArray):
@@ -53,7 +57,7 @@ class EitherForwardModel(ForwardModel):
         self.linear = LinearForwardModel(num_bits, num_skills, k_linear)
         self.table = TableForwardModel(num_bits, num_skills, k_linear)
         self.network = NetworkForwardModel(num_bits, num_skills, hidden, k_network)
-        self.leads = jnp.zeros(len(self.models))
+        self.leads = self.leads_if_sure = jnp.zeros(len(self.models))
         self.num_skills = num_skills
 
     @property
@@ -64,13 +68,13 @@ class EitherForwardModel(ForwardModel):
     @property
     def best(self) -> Int[Array, ""]:
         """Which counts: the plainest that is not clearly behind any other."""
-        needed = max(LEAD_NEEDED, LEAD_NEEDED_A_BIT * self.table.bias.shape[1])
-        return (self.leads >= self.leads.max() - needed).argmax()
+        return _plainest(self.leads, LEAD_NEEDED)
 
     @property
     def shipped(self) -> ForwardModel:
-        """The one that counts by itself."""
-        return self.models[int(self.best)].shipped
+        """One of them by itself: the plainest that is right as often as any other."""
+        needed = max(LEAD_NEEDED, LEAD_NEEDED_A_BIT * self.table.bias.shape[1])
+        return self.models[int(_plainest(self.leads_if_sure, needed))].shipped
 
     def flip_logits(
         self, before: Bool[Array, "batch bits"], skills: Int[Array, "batch"]
@@ -105,12 +109,15 @@ class EitherForwardModel(ForwardModel):
     ) -> EitherForwardModel:
         """The leads after new episodes, of which those count in which something changed."""
         changed = (before != after).any(-1)
-        foreseen = jnp.stack([_foreseen(model, before, after) for model in self.models])
-        ahead = foreseen - foreseen[0]
-        mean = jnp.where(changed, ahead, 0.0).sum(-1) / jnp.maximum(changed.sum(), 1)
-        moved = self.leads + LEAD_RATE * (mean - self.leads)
-        leads = jnp.where(changed.any(), moved, self.leads)
-        return eqx.tree_at(lambda model: model.leads, self, leads)
+
+        def moved(leads: Float[Array, "models"], sure: float) -> Float[Array, "models"]:
+            foreseen = jnp.stack([_foreseen(model, before, after, sure) for model in self.models])
+            ahead = foreseen - foreseen[0]
+            mean = jnp.where(changed, ahead, 0.0).sum(-1) / jnp.maximum(changed.sum(), 1)
+            return jnp.where(changed.any(), leads + LEAD_RATE * (mean - leads), leads)
+
+        leads = moved(self.leads, math.inf), moved(self.leads_if_sure, SURE)
+        return eqx.tree_at(lambda model: (model.leads, model.leads_if_sure), self, leads)
 
     def optimiser(self, settings: AgentSettings) -> optax.GradientTransformation:
         """Each model's own."""
@@ -132,11 +139,22 @@ class EitherForwardModel(ForwardModel):
         return eqx.tree_at(lambda model: model.network, self, self.network.forget_board(share))
 
 
+def _plainest(leads: Float[Array, "models"], needed: float) -> Int[Array, ""]:
+    """The first that is not further behind any other."""
+    return (leads >= leads.max() - needed).argmax()
+
+
 def _foreseen(
-    model: ForwardModel, before: Bool[Array, "batch bits"], after: Bool[Array, "batch bits"]
+    model: ForwardModel,
+    before: Bool[Array, "batch bits"],
+    after: Bool[Array, "batch bits"],
+    sure: float,
 ) -> Float[Array, "batch"]:
-    """log q(z_T | z_0), whichever skill it was, and no less than by tossing a coin for each bit."""
-    logits = jnp.clip(model.all_flip_logits(before), -SURE, SURE)
+    """log q(z_T | z_0), whichever skill it was, and no less than by tossing a coin for each bit.
+
+    Log-odds beyond `sure` count as that.
+    """
+    logits = jnp.clip(model.all_flip_logits(before), -sure, sure)
     likelihoods = jax.nn.logsumexp(log_likelihoods(logits, before, after), -1)
     blind = -before.shape[-1] * jnp.log(2.0)
     return jnp.maximum(likelihoods - jnp.log(float(model.num_skills)), blind)
