@@ -171,3 +171,12 @@ def test_a_buffer_is_as_large_as_what_it_holds_and_goes_on_after_being_read(take
 def test_the_memory_of_an_episode() -> None:
     some = episodes(0, 7)
     assert 7 * some.bytes_each == sum(getattr(some, f.name).nbytes for f in fields(some))
+
+
+def test_the_newest_of_each_skill_however_seldom_it_was_tried() -> None:
+    buffer = EpisodeBuffer(episodes(0, 0), 40, 4, 3, balanced=False)
+    some = episodes(0, 30)
+    some.skills[:] = [1, 2, *[0] * 28]
+    buffer.add(some)
+    found = buffer.stored.moves[buffer.newest_of_each(3)].tolist()
+    assert sorted(found) == [0, 1, 26, 27, 28]  # 29 is disturbed, as every fifth is

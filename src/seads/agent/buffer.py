@@ -11,6 +11,7 @@ import numpy as np
 from jaxtyping import Bool, Float32, Int
 
 from seads.agent.arrays import stateful
+from seads.agent.relabel import place_in_queue
 
 
 @jax.tree_util.register_dataclass
@@ -120,6 +121,12 @@ class EpisodeBuffer:
         used = np.flatnonzero(self.order >= self.added - max(count, self.recent))
         used = used[self.order[used] >= 0]
         return used[np.argsort(self.order[used])]
+
+    def newest_of_each(self, count: int) -> Int[np.ndarray, "some"]:
+        """Slots of the newest `count` episodes of each skill, without exploration noise."""
+        used = np.flatnonzero((self.order >= 0) & ~self.stored.disturbed)
+        used = used[np.argsort(-self.order[used])]
+        return used[place_in_queue(self.stored.skills[used]) < count]
 
     def sample(self, count: int, rng: np.random.Generator) -> Int[np.ndarray, "count"]:
         """Slots drawn with replacement from all that is stored.

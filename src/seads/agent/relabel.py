@@ -39,7 +39,7 @@ def _assign(
         rest = np.flatnonzero(chosen < 0)
         left = supply - np.bincount(chosen[chosen >= 0], minlength=len(supply))
         wanted = skills[rest] if own else np.repeat(np.arange(len(left)), left)
-        gets = _place_in_queue(wanted) < left[wanted]
+        gets = place_in_queue(wanted) < left[wanted]
         chosen[rest[gets]] = wanted[gets]
     return chosen.astype(skills.dtype)
 
@@ -69,7 +69,7 @@ def _gaining(
     return np.concatenate([column_skill, np.full(count, -1)])[matched]
 
 
-def _place_in_queue(values: Int[np.ndarray, "n"]) -> Int[np.ndarray, "n"]:
+def place_in_queue(values: Int[np.ndarray, "n"]) -> Int[np.ndarray, "n"]:
     """How many equal values stand before each."""
     order = np.argsort(values, kind="stable")
     first = np.searchsorted(values[order], values[order])

@@ -30,6 +30,8 @@ from seads.training.pushes import Pushes, Touches, none
 
 BUFFER_BYTES = 2**29
 """The long-term buffer takes no more memory than this: where episodes are large it keeps fewer."""
+TRIED = 10
+"""Episodes of each skill, its newest, by which an agent's card says what it does."""
 LOOKING = 0.1
 """Looks at the coverage take at most this share of the steps that a run collects."""
 PATIENCE = 0.5
@@ -174,8 +176,7 @@ class Trainer:
             policy_sees_symbol=settings.policy_sees_symbol,
         )
         if len(progress.buffer):
-            # enough that every skill was tried some ten times
-            newest = progress.buffer.stored.pick(progress.buffer.newest(10 * self.num_skills))
+            newest = progress.buffer.stored.pick(progress.buffer.newest_of_each(TRIED))
             card = {**card, "skills": skill_statistics(model, newest)}
         options = lasting_options(self.config.env, self.config.env_options)
         return Agent(self.config.env, options, architecture, policy, model, card)
