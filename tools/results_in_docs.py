@@ -95,20 +95,6 @@ def along(results: Results) -> list[Sequence[str]]:
     return lines
 
 
-def left_out(results: Results) -> list[Sequence[str]]:
-    """A line for each rule that was left out, and one for none: every run's moves."""
-    kinds = kinds_of(results)
-    envs = list(dict.fromkeys(env for env, _ in kinds))
-    lines: list[Sequence[str]] = [("left out", *(env.split(":")[0] for env in envs))]
-    for group in dict.fromkeys(group for _, group in kinds):
-        cells = []
-        for env in envs:
-            runs = sorted(kinds.get((env, group), []), key=lambda run: run.seed)
-            cells.append(_each([run.coverage for run in runs], "{:.2f}"))
-        lines.append(("nothing" if group == GROUP else group, *cells))
-    return lines
-
-
 def packaged(results: Results) -> list[Sequence[str]]:
     """A line for each agent that comes with the package, as its card says; no run counts."""
     lines: list[Sequence[str]] = [
@@ -194,7 +180,6 @@ TABLES: dict[str, tuple[Sequence[str], Callable[[Results], list[Sequence[str]]]]
     "every-seed": (PRESET, every_seed),
     "along": (PRESET, along),
     "larger-boards": (("larger-boards",), every_seed),
-    "rules": (("rules",), left_out),
     "packaged": ((), packaged),
 }
 """Of which studies' results each is made, and how."""
