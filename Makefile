@@ -29,9 +29,10 @@ train: install
 	$(BIN)/seads report $(RUN) --out $(RUN)/report.html --figures $(RUN)/figures
 
 # What the tests need of the system is installed where that is possible; see tools/system-packages.
+# A third of a test's time is waiting, for an arm or a browser: three workers keep two cores busy.
 test: install
 	@tools/system-packages
-	$(BIN)/python -m pytest --numprocesses 2
+	$(BIN)/python -m pytest --numprocesses 3 --dist worksteal
 
 # Tests that train to a threshold, and an hour of play in a browser.
 test-slow: install

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import importlib
+from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -30,21 +32,24 @@ def in_its_directory() -> Any:
 
 
 @pytest.fixture(scope="module")
-def runs(in_its_directory: None, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Run]:
-    """A few epochs on each."""
+def trained(
+    in_its_directory: None, tmp_path_factory: pytest.TempPathFactory
+) -> Callable[[str], Run]:
+    """A few epochs on one of them, made when it is first asked for."""
     home = tmp_path_factory.mktemp("examples")
-    found = {}
-    for name, options in FILES.items():
-        small = dict(episodes_per_epoch=3, recent_episodes=6)
-        found[name] = seads.train(
+
+    @cache
+    def train(name: str) -> Run:
+        return seads.train(
             f"{name}:factory",
             env_steps=250,
-            settings=TINY | small,
-            env_options=options,
+            settings=TINY | dict(episodes_per_epoch=3, recent_episodes=6),
+            env_options=FILES[name],
             out=home / name,
             quiet=True,
         )
-    return found
+
+    return train
 
 
 def test_all_are_here() -> None:
@@ -52,17 +57,18 @@ def test_all_are_here() -> None:
 
 
 @pytest.mark.parametrize("name", FILES)
-def test_it_trains_for_a_few_epochs(name: str, runs: dict[str, Run]) -> None:
-    run = runs[name]
+def test_it_trains_for_a_few_epochs(name: str, trained: Callable[[str], Run]) -> None:
+    run = trained(name)
     assert (run.status, run.env) == ("finished", f"{name}:factory")
     assert all(np.isfinite(line["critic_loss"]) for line in run.metrics if "critic_loss" in line)
     assert "critic_loss" in run.metrics[-1], "nothing was learned from"
     assert run.agent.architecture.num_bits == {"ogbench_puzzle": 9}.get(name, run.agent.num_skills)
 
 
-def test_the_benchmarks_own_episodes(runs: dict[str, Run]) -> None:
+def test_the_benchmarks_own_episodes(trained: Callable[[str], Run]) -> None:
     puzzle = importlib.import_module("ogbench_puzzle")
-    solved = puzzle.run_tasks(runs["ogbench_puzzle"].agent, episodes=1, num_envs=2, max_skills=1)
+    agent = trained("ogbench_puzzle").agent
+    solved = puzzle.run_tasks(agent, episodes=1, num_envs=2, max_skills=1)
     assert solved.shape == (5, 1)
     assert solved.dtype == np.bool_
 

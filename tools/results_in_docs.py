@@ -95,6 +95,23 @@ def along(results: Results) -> list[Sequence[str]]:
     return lines
 
 
+def left_out(results: Results) -> list[Sequence[str]]:
+    """A line for the preset and for each rule left out of it: every run's moves, and their mean."""
+    kinds = kinds_of(results)
+    envs = list(dict.fromkeys(env for env, _ in kinds))
+    lines: list[Sequence[str]] = [("runs", "settings", *envs)]
+    for group in dict.fromkeys(group for _, group in kinds):
+        found = {env: _in_order(kinds.get((env, group), [])) for env in envs}
+        settings = next(run.settings for runs in found.values() for run in runs)
+        cells = []
+        for runs in found.values():
+            moves = values_of(runs, "coverage")
+            every = _each(moves, "{:.2f}")
+            cells.append(f"**{np.mean(moves):.2f}** ({every})" if moves else "")
+        lines.append((group, " ".join(f"`{one}`" for one in settings.split()), *cells))
+    return lines
+
+
 def packaged(results: Results) -> list[Sequence[str]]:
     """A line for each agent that comes with the package, as its card says; no run counts."""
     lines: list[Sequence[str]] = [
@@ -125,10 +142,12 @@ def _environments(results: Results) -> dict[str, list[RunResult]]:
     """The runs of the preset by environment, in the order of their seeds."""
     kinds = kinds_of(results)
     return {
-        env: sorted(runs, key=lambda run: run.seed)
-        for (env, group), runs in kinds.items()
-        if group == GROUP
+        env: _in_order(runs) for (env, group), runs in kinds.items() if group == GROUP
     }
+
+
+def _in_order(runs: Sequence[RunResult]) -> list[RunResult]:
+    return sorted(runs, key=lambda run: run.seed)
 
 
 def _moves_at(points: Sequence[Point], runs: Sequence[RunResult], steps: int) -> str:
@@ -180,6 +199,7 @@ TABLES: dict[str, tuple[Sequence[str], Callable[[Results], list[Sequence[str]]]]
     "every-seed": (PRESET, every_seed),
     "along": (PRESET, along),
     "larger-boards": (("larger-boards",), every_seed),
+    "left-out": (("rules",), left_out),
     "packaged": ((), packaged),
 }
 """Of which studies' results each is made, and how."""
