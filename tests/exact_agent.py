@@ -56,7 +56,7 @@ def exact_agent(
     if algorithm == "vic":
         model = Discriminator(facts["bits"], game.num_moves, tuple(hidden), jax.random.key(0))
     policy = _policy(facts["observation_size"], targets, hesitant)
-    return Agent(name or env, {}, architecture, policy, model, {"env_steps": 0, **card})
+    return Agent(name or env, {}, architecture, {"env_steps": 0, **card}, policy, model)
 
 
 def _policy(observation_size: int, targets: np.ndarray, hesitant: Collection[int]) -> SkillPolicy:

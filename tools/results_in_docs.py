@@ -141,9 +141,7 @@ def packaged(results: Results) -> list[Sequence[str]]:
 def _environments(results: Results) -> dict[str, list[RunResult]]:
     """The runs of the preset by environment, in the order of their seeds."""
     kinds = kinds_of(results)
-    return {
-        env: _in_order(runs) for (env, group), runs in kinds.items() if group == GROUP
-    }
+    return {env: _in_order(runs) for (env, group), runs in kinds.items() if group == GROUP}
 
 
 def _in_order(runs: Sequence[RunResult]) -> list[RunResult]:

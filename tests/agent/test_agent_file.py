@@ -26,9 +26,9 @@ def small_agent(algorithm: str = "seads", model: str = "network") -> Agent:
         "lightsout-cursor",
         {"observation": "raw"},
         architecture,
+        {"env_steps": 7, "seed": 3},
         make_policy(28 + 25, 3, (4, 5), jax.random.key(1)),
         make_model(algorithm, model, 25, 25, (6,), jax.random.key(2), learns=False),
-        {"env_steps": 7, "seed": 3},
     )
 
 

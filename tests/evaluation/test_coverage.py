@@ -153,7 +153,7 @@ def run(tmp_path: Path) -> Path:
     architecture = Architecture("seads", 28, 3, 25, 25, (4,), (4,))
     policy = make_policy(28 + 25, 3, (4,), jax.random.key(0))
     model = NetworkForwardModel(25, 25, (4,), jax.random.key(0))
-    agent = Agent("lightsout-cursor", {}, architecture, policy, model, {"env_steps": 12})
+    agent = Agent("lightsout-cursor", {}, architecture, {"env_steps": 12}, policy, model)
     agent.save(tmp_path / "agent")
     agent.save(tmp_path / "checkpoints" / "step_000000012" / "agent")
     (tmp_path / "config.json").write_text("{}")

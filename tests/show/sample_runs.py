@@ -30,7 +30,7 @@ def untrained_agent(env: str, hidden: tuple[int, ...] = (8, 8)) -> Agent:
     policy = make_policy(*sizes, hidden, jax.random.key(0))
     model = NetworkForwardModel(shape.num_bits, shape.num_skills, hidden, jax.random.key(1))
     card = {"env_steps": 100_000, "preset": "default", "seed": 0, "version": __version__}
-    return Agent(env, {}, shape, policy, model, card)
+    return Agent(env, {}, shape, card, policy, model)
 
 
 def tasks_result(success: dict[int, float], replan: bool, listed: bool = True) -> dict[str, Any]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import Annotated, Any, Generic, Literal, TypeVar
@@ -11,8 +10,7 @@ import equinox as eqx
 import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-from seads.agent.arrays import from_arrays, read_arrays, to_arrays, write_arrays
-from seads.envs.interface import EnvSpec
+from seads.agent.arrays import from_arrays, read_arrays
 from seads.envs.own import is_own
 from seads.errors import SeadsError, unknown
 from seads.reading import Count, Name, Options, Share, Text, as_kind, read_bytes, read_json
@@ -112,41 +110,6 @@ class _First(Struct):
 
     env: Name
     architecture: _Algorithm
-
-
-def check_fits(env: str, architecture: Any, spec: EnvSpec) -> None:
-    """Raise unless an agent that was trained in `env` can act in one of that specification."""
-    for name in ("observation_size", "action_size", "num_bits"):
-        ours, theirs = getattr(architecture, name), getattr(spec, name)
-        if ours != theirs:
-            raise SeadsError(
-                f"agent for {env!r} does not fit {spec.name!r}: {name} is {theirs}, "
-                f"the agent needs {ours}"
-            )
-
-
-def write_agent(
-    directory: Path,
-    env: str,
-    env_options: dict[str, Any],
-    architecture: Any,
-    networks: Any,
-    more: dict[str, Any],
-) -> None:
-    """Write weights and card, each aside first, then renamed."""
-    directory.mkdir(parents=True, exist_ok=True)
-    weights, card = directory / WEIGHTS, directory / CARD
-    write_arrays(weights.with_suffix(".tmp"), to_arrays(networks))
-    content = {
-        "format": FORMAT,
-        "env": env,
-        "env_options": env_options,
-        "architecture": msgspec.to_builtins(architecture),
-        **more,
-    }
-    card.with_suffix(".tmp").write_text(json.dumps(content, indent=2) + "\n")
-    for path in (weights, card):
-        path.with_suffix(".tmp").rename(path)
 
 
 def read_card(

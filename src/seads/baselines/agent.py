@@ -4,24 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import jax
 from msgspec import Meta, Struct
 
-from seads.agent.card import (
-    algorithm_of,
-    check_fits,
-    find,
-    read_card,
-    read_weights,
-    write_agent,
-)
+from seads.agent.card import algorithm_of, find, read_card, read_weights
 from seads.agent.networks import MLP, SkillPolicy, make_policy
+from seads.agent.trained import Trained
 from seads.baselines.policies import SubgoalPolicy
 from seads.baselines.settings import KINDS
-from seads.envs import make_env
-from seads.envs.interface import BatchedEnv, EnvSpec
 from seads.errors import SeadsError, unknown
 from seads.jax_setup import prepare_jax
 from seads.reading import Layers, Size
@@ -44,40 +36,18 @@ class BaselineArchitecture(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 @dataclass(frozen=True)
-class BaselineAgent:
+class BaselineAgent(Trained[BaselineArchitecture]):
     """What evaluation needs of a baseline: policies from observations to actions."""
 
-    env: str
-    env_options: dict[str, Any]
-    architecture: BaselineArchitecture
     low: SkillPolicy
     """Acts: on observations (SAC), or on [manipulator, bits, subgoal] (HAC)."""
     high: SubgoalPolicy | None
     """Sets subgoals on [manipulator, bits, goal] (HAC)."""
-    card: dict[str, Any]
-    code_refusal: str | None = None
-    """Why the code of its environment, which a file has named, may not be imported."""
 
-    def make_env(self, num_envs: int = 1, **options: Any) -> BatchedEnv:
-        """A batch of the agent's environment, made as it was trained; close it after use."""
-        if self.code_refusal is not None:
-            raise SeadsError(self.code_refusal)
-        made = make_env(self.env, num_envs, **{**self.env_options, **options})
-        try:
-            self.check_fits(made.spec)
-        except BaseException:
-            made.close()
-            raise
-        return made
-
-    def check_fits(self, spec: EnvSpec) -> None:
-        """Raise unless this agent can act in an environment of that specification."""
-        check_fits(self.env, self.architecture, spec)
-
-    def save(self, directory: Path) -> None:
-        """Write weights.safetensors and card.json, each aside first, then renamed."""
-        networks = (self.low, self.high)
-        write_agent(directory, self.env, self.env_options, self.architecture, networks, self.card)
+    @property
+    def networks(self) -> tuple[SkillPolicy, SubgoalPolicy | None]:
+        """All that has weights."""
+        return self.low, self.high
 
 
 def is_baseline(source: str | Path) -> bool:
@@ -102,8 +72,15 @@ def load_baseline(source: str | Path, *, allow: str | None = None) -> BaselineAg
     card = read_card(directory, BaselineArchitecture, KINDS, refuse)
     ours = card.architecture
     low, high = read_weights(directory, lambda: _fresh_policies(ours))
-    untrusted = card.code_refusal(source, allow)
-    return BaselineAgent(card.env, card.env_options, ours, low, high, card.facts(), untrusted)
+    return BaselineAgent(
+        card.env,
+        card.env_options,
+        ours,
+        card.facts(),
+        low,
+        high,
+        code_refusal=card.code_refusal(source, allow),
+    )
 
 
 def _fresh_policies(ours: BaselineArchitecture) -> tuple[SkillPolicy, SubgoalPolicy | None]:

@@ -125,7 +125,7 @@ class FlatTrainer:
             "sac", spec.observation_size, spec.action_size, spec.num_bits, config.settings.hidden
         )
         policy = progress.learner.policy
-        return BaselineAgent(config.env, config.env_options, architecture, policy, None, card)
+        return BaselineAgent(config.env, config.env_options, architecture, card, policy, None)
 
     def close(self) -> None:
         """End the environments."""

@@ -108,9 +108,9 @@ class HierarchicalTrainer:
             config.env,
             config.env_options,
             architecture,
+            card,
             progress.learner.low.policy,
             progress.learner.high.policy,
-            card,
         )
 
     def close(self) -> None:

@@ -13,12 +13,12 @@ from jaxtyping import Bool
 from msgspec import Struct
 from numpy.typing import ArrayLike
 
-from seads.agent.card import CARD, check_fits, find, read_card, read_weights, write_agent
+from seads.agent.card import CARD, find, read_card, read_weights
 from seads.agent.model_kinds import make_model
 from seads.agent.networks import SkillPolicy, make_policy
 from seads.agent.skill_model import Discriminator, ForwardModel
-from seads.envs import make_env
-from seads.envs.interface import BatchedEnv, EnvSpec, symbol_columns
+from seads.agent.trained import Trained
+from seads.envs.interface import symbol_columns
 from seads.errors import SeadsError, unknown
 from seads.jax_setup import prepare_jax
 from seads.planning import Asked, Plan
@@ -64,19 +64,16 @@ class Architecture(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 @dataclass(frozen=True)
-class Agent:
+class Agent(Trained[Architecture]):
     """What evaluate, plan, solve and play need: skills and what they do."""
 
-    env: str
-    """Name of its environment, or module:factory."""
-    env_options: dict[str, Any]
-    architecture: Architecture
     policy: SkillPolicy
     model: ForwardModel | Discriminator
-    card: dict[str, Any]
-    """Where it comes from: command, seed, commit, env steps, what was measured."""
-    code_refusal: str | None = None
-    """Why the code of its environment, which a file has named, may not be imported."""
+
+    @property
+    def networks(self) -> tuple[SkillPolicy, ForwardModel | Discriminator]:
+        """All that has weights."""
+        return self.policy, self.model
 
     def __str__(self) -> str:
         steps = self.card.get("env_steps")
@@ -148,30 +145,9 @@ class Agent:
     def _solvers(self) -> dict[Solving, Solver]:
         return {}
 
-    def make_env(self, num_envs: int = 1, **options: Any) -> BatchedEnv:
-        """A batch of the agent's environment, made as it was trained; close it after use."""
-        if self.code_refusal is not None:
-            raise SeadsError(self.code_refusal)
-        made = make_env(self.env, num_envs, **{**self.env_options, **options})
-        try:
-            self.check_fits(made.spec)
-        except BaseException:
-            made.close()
-            raise
-        return made
-
     def with_options(self, options: dict[str, Any]) -> Agent:
         """The same agent in its environment with other options, such as a real arm's."""
         return replace(self, env_options={**self.env_options, **options})
-
-    def check_fits(self, spec: EnvSpec) -> None:
-        """Raise unless this agent can act in an environment of that specification."""
-        check_fits(self.env, self.architecture, spec)
-
-    def save(self, directory: Path) -> None:
-        """Write weights.safetensors and card.json, each aside first, then renamed."""
-        networks = (self.policy, self.model)
-        write_agent(directory, self.env, self.env_options, self.architecture, networks, self.card)
 
 
 def load(source: str | Path, *, allow: str | None = None) -> Agent:
@@ -209,5 +185,12 @@ def load(source: str | Path, *, allow: str | None = None) -> Agent:
         return policy, make_model(shape.algorithm, shape.model, *sizes, key, learns=False)
 
     policy, model = read_weights(directory, fresh)
-    untrusted = card.code_refusal(source, allow)
-    return Agent(card.env, card.env_options, shape, policy, model, card.facts(), untrusted)
+    return Agent(
+        card.env,
+        card.env_options,
+        shape,
+        card.facts(),
+        policy,
+        model,
+        code_refusal=card.code_refusal(source, allow),
+    )

@@ -179,7 +179,7 @@ class Trainer:
             newest = progress.buffer.stored.pick(progress.buffer.newest_of_each(TRIED))
             card = {**card, "skills": skill_statistics(model, newest)}
         options = lasting_options(self.config.env, self.config.env_options)
-        return Agent(self.config.env, options, architecture, policy, model, card)
+        return Agent(self.config.env, options, architecture, card, policy, model)
 
     def close(self) -> None:
         """End the collector and the environments.
