@@ -26,8 +26,8 @@ MOST_RUNS = 10_000
 
 Names = Annotated[tuple[Name, ...], Meta(max_length=1000)]
 SomeNames = Annotated[tuple[Name, ...], Meta(min_length=1, max_length=1000)]
-Label = Annotated[str, Meta(max_length=100, pattern=r"^[\w.,=+-]*$")]
-"""A part of a directory's name, and of no other directory's."""
+Label = Annotated[str, Meta(max_length=100, pattern=r"^[\w.,+-]*$")]
+"""A part of a directory's name, and of no other directory's; = is what a search's trials have."""
 Seed = Annotated[int, Meta(ge=0, lt=2**32)]
 Seeds = Annotated[tuple[Seed, ...], Meta(min_length=1, max_length=MOST_RUNS)]
 Budget = Annotated[int, Meta(ge=1, le=10**12)]
