@@ -125,6 +125,22 @@ def test_results_below_a_directory_are_found_once(tmp_path: Path) -> None:
         collect([tmp_path])
 
 
+def test_a_run_made_again_replaces_what_was_there(tmp_path: Path) -> None:
+    old, new = (
+        Results(
+            [run("lightsout-jaco", "default", seed, moves) for seed in seeds],
+            [Point(f"lightsout-jaco-default-seed{seed}", "coverage", 9, moves) for seed in seeds],
+        )
+        for seeds, moves in (((0, 1), 11.0), ((1, 2), 12.0))
+    )
+    old.write(tmp_path / "old")
+    new.write(tmp_path / "new")
+    for order, moves in ((("new", "old"), [11, 12, 12]), (("old", "new"), [11, 11, 12])):
+        found = collect([tmp_path / name for name in order], replace=True)
+        for rows, value in ((found.runs, "coverage"), (found.points, "value")):
+            assert [getattr(row, value) for row in sorted(rows, key=lambda row: row.run)] == moves
+
+
 def test_agents_beyond_the_last_common_one_are_named(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -97,7 +97,11 @@ def test_a_group_may_measure_otherwise(tmp_path: Path) -> None:
         (("3000", "3000\nschedule = { log_every = nan }"), 7, "expected int, got float"),
         (("3000", "3000\nschedule = { log_every = 0 }"), 7, "log_every=0; allowed: 1 or more"),
         (("3000", '3000\nname = "../../home"'), 7, "name='../../home': expected str matching"),
-        (("3000", '3000\nname = "sac-alpha=0.1"'), 7, "name='sac-alpha=0.1': expected str matching"),
+        (
+            ("3000", '3000\nname = "sac-alpha=0.1"'),
+            7,
+            "name='sac-alpha=0.1': expected str matching",
+        ),
         (("3000", "3000\nevaluate = { starts = 1000000000 }"), 7, "expected int <= 100000"),
         (("3000", "3000\nevaluate = 3"), 2, "3 is no table of names and values"),
         (("[[groups]]", "[[group]]"), 2, "unknown key 'group'; did you mean 'groups'?"),

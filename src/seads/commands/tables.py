@@ -25,6 +25,8 @@ class Options:
     """Where results.csv, tables and figures are written."""
     figures: bool = True
     """Draw the figures, too; they need the extra plots."""
+    replace: bool = False
+    """Of runs with the same name in several places, those of the first count."""
     json: bool = False
     """Print one JSON object."""
 
@@ -37,7 +39,7 @@ def run(options: Options) -> dict[str, Any]:
 
     if not options.sources:
         raise SeadsError("which runs? give directories of runs, such as runs/main")
-    results = collect(options.sources)
+    results = collect(options.sources, replace=options.replace)
     written = results.write(options.out)
     tables = {}
     for table in all_tables(results):

@@ -29,28 +29,32 @@ class _Look(Struct):
     coverage: Annotated[float, Meta(ge=0.0, le=1e9)] | None = None
 
 
-def collect(sources: Sequence[Path]) -> Results:
+def collect(sources: Sequence[Path], *, replace: bool = False) -> Results:
     """The results of all run directories in some places, or of CSV files written before.
 
     A place's own results.csv counts alone; without one its run directories do, and without these
     every results.csv below it. Agents without a run, such as those that come with the package, are
     never counted. A damaged file costs its own run, which is among `failed` then, unless no run is
-    left.
+    left. A run of the same name in two places is refused, or with `replace` the first one counts.
     """
-    parts = []
+    parts: list[Results] = []
     for source in sources:
         if not source.is_dir():
             raise SeadsError(f"{source} is no directory")
         runs = [path.parent for path in sorted(source.glob("**/config.json"))]
         written = [path.parent for path in sorted(source.glob(f"**/{RESULTS}"))]
         if source in written:
-            parts.append(read_results(source))
+            found = [read_results(source)]
         elif runs:
-            parts.append(_of_directories(runs))
+            found = [_of_directories(runs)]
         elif written:
-            parts += [read_results(one) for one in written]
+            found = [read_results(one) for one in written]
         else:
             raise SeadsError(f"{source} holds neither runs nor a {RESULTS}")
+        if replace:
+            had = {one.run for part in parts for one in part.runs}
+            found = [part.without(had) for part in found]
+        parts += found
     whole = Results(
         [one for part in parts for one in part.runs],
         [one for part in parts for one in part.points],
@@ -62,7 +66,9 @@ def collect(sources: Sequence[Path]) -> Results:
     names = [one.run for one in whole.runs]
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
-        raise SeadsError(f"{twice[0]} is there twice; which of the two counts?")
+        raise SeadsError(
+            f"{twice[0]} is there twice; which of the two counts? (--replace: the first)"
+        )
     return whole
 
 

@@ -10,7 +10,7 @@ import csv
 import dataclasses
 import io
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import NoneType
@@ -128,6 +128,13 @@ class Results:
         for name, rows, kind in self._files():
             _write_csv(home / name, rows, kind)
         return [home / name for name, _, _ in self._files()]
+
+    def without(self, names: Collection[str]) -> Results:
+        """All but what is about these runs."""
+        runs, points, boards = (
+            [row for row in rows if row.run not in names] for _, rows, _ in self._files()
+        )
+        return Results(runs, points, boards, self.failed)
 
     def beyond_common(self) -> list[str]:
         """Runs whose boards were solved by a later agent than the last common one (paper S.8.1).
