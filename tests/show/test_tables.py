@@ -141,6 +141,17 @@ def test_a_run_made_again_replaces_what_was_there(tmp_path: Path) -> None:
             assert [getattr(row, value) for row in sorted(rows, key=lambda row: row.run)] == moves
 
 
+def test_what_is_measured_again_by_hand_does_not_count_beside_the_studys(tmp_path: Path) -> None:
+    home = write_run(tmp_path / "lightsout-cursor-2x2-default-seed0", evaluated=False)
+    studys = {"coverage": {"mean": 3.5, "of": 4, "starts": 100}}
+    write_result(home, "coverage-test-seed0", {"coverage": {"mean": 3.8, "of": 4, "starts": 999}})
+    assert [one.coverage for one in collect([tmp_path]).runs] == [3.8]
+    write_result(home, "coverage-test-at100000-seed0", studys)
+    found = collect([tmp_path])
+    assert [one.coverage for one in found.runs] == [3.5]
+    assert [one.value for one in found.points if one.measure == "coverage"] == [3.5]
+
+
 def test_agents_beyond_the_last_common_one_are_named(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

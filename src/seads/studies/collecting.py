@@ -106,7 +106,7 @@ class _Files:
     config: Any
     meta: RunMeta
     results: list[dict[str, Any]]
-    """The evaluations on test boards."""
+    """The evaluations on test boards; where a study made one, none that was made again by hand."""
 
     @staticmethod
     def read(directory: Path) -> _Files:
@@ -125,7 +125,9 @@ class _Files:
                         "file": path.name,
                     }
                 )
-        return _Files(directory, config, read_meta(directory / "meta.json"), results)
+        studys = {_measured(one) for one in results if one["at"]}
+        counting = [one for one in results if one["at"] or _measured(one) not in studys]
+        return _Files(directory, config, read_meta(directory / "meta.json"), counting)
 
     @property
     def kind(self) -> tuple[str, str]:
@@ -244,6 +246,13 @@ class _Files:
                     int(task.get("env_steps", 0)),
                     " ".join(str(int(steps)) for steps in task.get("skill_steps", ())),
                 )
+
+
+def _measured(result: dict[str, Any]) -> tuple[object, ...]:
+    """What of which agent an evaluation is about."""
+    part = "coverage" if "coverage" in result else "tasks" if "tasks" in result else None
+    replan = result[part].get("replan", True) if part else None
+    return part, replan, result["deep"], result["env_steps"]
 
 
 def _shares(tasks: dict[str, Any]) -> str:
