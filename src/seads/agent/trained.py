@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Generic, Protocol, TypeVar
@@ -31,7 +32,7 @@ Shape = TypeVar("Shape", bound=Sizes)
 
 
 @dataclass(frozen=True)
-class Trained(Generic[Shape]):
+class Trained(ABC, Generic[Shape]):
     """An agent of any algorithm: it knows its environment, and how it is written to disk."""
 
     env: str
@@ -44,9 +45,9 @@ class Trained(Generic[Shape]):
     """Why the code of its environment, which a file has named, may not be imported."""
 
     @property
+    @abstractmethod
     def networks(self) -> Any:
         """All that has weights."""
-        raise NotImplementedError
 
     def make_env(self, num_envs: int = 1, **options: Any) -> BatchedEnv:
         """A batch of the agent's environment, made as it was trained; close it after use."""

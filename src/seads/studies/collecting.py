@@ -207,10 +207,9 @@ class _Files:
         """The run's curves, on test boards, and its own looks at training boards."""
         seen: set[tuple[str, int]] = set()
         for one in sorted(self.results, key=lambda one: one["env_steps"]):
-            part = "coverage" if "coverage" in one else "tasks" if "tasks" in one else None
-            if part is None or one["deep"]:
+            part, replan, deep, _ = _measured(one)
+            if part is None or deep:
                 continue
-            replan = one[part].get("replan", True)
             name = (
                 "coverage" if part == "coverage" else "success" if replan else "success_no_replan"
             )
@@ -248,8 +247,8 @@ class _Files:
                 )
 
 
-def _measured(result: dict[str, Any]) -> tuple[object, ...]:
-    """What of which agent an evaluation is about."""
+def _measured(result: dict[str, Any]) -> tuple[str | None, bool | None, bool, int]:
+    """What an evaluation is of: its part, with replanning or not, deep or not, and which agent."""
     part = "coverage" if "coverage" in result else "tasks" if "tasks" in result else None
     replan = result[part].get("replan", True) if part else None
     return part, replan, result["deep"], result["env_steps"]
