@@ -26,7 +26,8 @@ SOURCE = ROOT / "src" / "seads"
 # Top to bottom; a module imports only from its own layer's package and from layers above it.
 LAYERS: list[set[str]] = [
     {"errors"},
-    {"files", "reading", "streams", "jax_setup", "tables", "terminal", "threads", "trust", "cores"},
+    {"checkpoints", "cores", "files", "jax_setup", "reading", "streams", "tables", "terminal"}
+    | {"threads", "trust"},
     {"games"},
     {"envs"},
     {"robot"},

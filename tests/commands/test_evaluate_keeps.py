@@ -23,6 +23,7 @@ from seads import cli
 from seads.commands.plan import operators_text
 from seads.envs import make_env
 from seads.evaluation import measure
+from seads.evaluation.stored import counting_results
 from seads.show.video import Film
 from seads.solving import solve
 from seads.solving.operators import SkillOperator
@@ -48,6 +49,23 @@ def test_ctrl_c_keeps_the_parts_that_are_done(
     monkeypatch.setitem(measure.MEASURES, "coverage", interrupted)
     assert cli.main(["evaluate", str(run), *FEW]) == 130
     assert capsys.readouterr().err == "interrupted\n"
+
+
+def test_what_is_measured_under_other_options_is_kept_apart(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = write_run(tmp_path / "run", SMALL, evaluated=False)
+    words = ["evaluate", str(run), "--what", "coverage", *FEW]
+    assert cli.main(words) == 0
+    usual = (run / "eval" / "coverage-test-seed0.json").read_bytes()
+    assert cli.main([*words, "--env-set", "observation=raw"]) == 0
+    assert cli.main([*words, "--env-set", "observation=scaled"]) == 0
+    capsys.readouterr()
+    assert (run / "eval" / "coverage-test-seed0.json").read_bytes() == usual
+    files = list((run / "eval").glob("coverage-test-options*-seed0.json"))
+    told = [json.loads(path.read_text())["env_options"]["observation"] for path in files]
+    assert sorted(told) == ["raw", "scaled"]
+    assert [path.name for path, _ in counting_results(run)] == ["coverage-test-seed0.json"]
 
 
 @pytest.fixture

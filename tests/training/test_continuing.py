@@ -24,6 +24,7 @@ from seads.robot.twin.schedule import Schedule
 from seads.robot.twin.terminal import AS_FAST_AS_IT_GOES, TwinThread
 from seads.show.report.report import write_report
 from seads.solving import load
+from seads.training.checkpoint import newest_checkpoint
 from seads.training.config import TrainConfig
 from seads.training.loop import Trainer
 from seads.training.metrics import read_metrics
@@ -125,6 +126,13 @@ def twin_at(link: Path, page: int, faults: str) -> Iterator[Twin]:
     screen.close()
 
 
+def stored_steps(run: Path) -> int:
+    """Environment steps of the episodes in the buffer of a run's newest checkpoint."""
+    found = newest_checkpoint(run / "checkpoints", lambda arrays, _: arrays)
+    assert found is not None
+    return int(found[0][".buffer.stored.lengths"].sum())
+
+
 def test_a_run_at_an_arm_goes_on_tomorrow(
     tiny_run: Make, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -139,8 +147,10 @@ def test_a_run_at_an_arm_goes_on_tomorrow(
         assert "started anew" in caplog.text
     stopped = load(out).card["env_steps"]
     assert 12 <= stopped < 40
+    assert stored_steps(out) == stopped  # none lost, none twice
     with twin_at(link, page, ""):
         assert go_on(out) == "finished"
     assert load(out).card["env_steps"] >= 40
     assert load(out).env_options == {}  # an agent does not ask for the arm that taught it
-    assert all(line["env_steps"] for line in read_metrics(out / "metrics.jsonl"))
+    epochs = [line["epoch"] for line in read_metrics(out / "metrics.jsonl")]
+    assert epochs == list(range(1, len(epochs) + 1))

@@ -12,6 +12,7 @@ import pytest
 from safetensors.numpy import load_file
 
 from seads.agent.arrays import DTYPES, write_arrays
+from seads.checkpoints import checkpoints, steps_of
 from seads.errors import SeadsError
 from seads.training import checkpoint
 from seads.training.checkpoint import disk_full, newest_checkpoint, write_checkpoint
@@ -48,6 +49,16 @@ def test_only_the_last_few_are_kept(tmp_path: Path) -> None:
     assert kept == ["step_000000004", "step_000000005"]
 
 
+def test_the_last_ones_are_the_last_at_any_number_of_steps(tmp_path: Path) -> None:
+    for step in (10**9 - 1, 10**9, 10**10):
+        write_checkpoint(tmp_path, step, ARRAYS, {}, keep=2)
+    found = newest_checkpoint(tmp_path, take)
+    assert found is not None
+    assert found[0][1]["env_steps"] == 10**10
+    assert [steps_of(path) for path in checkpoints(tmp_path)] == [10**9 - 1, 10**9, 10**10]
+    assert len(list(tmp_path.glob("*/learner.safetensors"))) == 2
+
+
 def test_a_failed_write_leaves_nothing_and_harms_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -82,11 +93,14 @@ def test_arrays_are_a_file_of_safetensors(tmp_path: Path, kind: str) -> None:
         np.testing.assert_array_equal(found[name], array)
 
 
-def test_a_full_disk_is_known_by_number_and_by_words() -> None:
-    assert disk_full(OSError(errno.ENOSPC, "?"))
-    assert disk_full(RuntimeError("I/O error: No space left on device (os error 28)"))
+def test_a_full_disk_is_known_by_its_number_however_it_is_told() -> None:
+    full = OSError(errno.ENOSPC, "?")
+    assert disk_full(full)
+    told = SeadsError("not written")
+    told.__cause__ = full
+    assert disk_full(told)
     assert not disk_full(OSError(errno.EACCES, "Permission denied"))
-    assert not disk_full(ValueError("bad"))
+    assert not disk_full(SeadsError("row 3 failed in step: API quota exceeded"))
 
 
 def test_resuming_drops_later_and_half_written_lines(tmp_path: Path) -> None:
@@ -111,3 +125,4 @@ def test_a_line_for_every_write(tmp_path: Path) -> None:
     log.write({"epoch": 2, "env_steps": 20}, {"seconds": 3.0})
     log.close()
     assert [line["epoch"] for line in read_metrics(tmp_path / "metrics.jsonl")] == [1, 2]
+    assert [line["seconds"] for line in read_metrics(tmp_path / "timing.jsonl")] == [2.0, 5.0]

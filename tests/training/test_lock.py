@@ -89,6 +89,14 @@ def test_from_another_machine_a_count_that_moves_is_alive(tmp_path: Path) -> Non
         beating.join()
 
 
+def test_from_another_machine_one_that_is_let_go_of_is_free(tmp_path: Path) -> None:
+    write(tmp_path, ELSEWHERE)
+    threading.Timer(0.1, (tmp_path / LOCK).unlink).start()
+    with RunLock(tmp_path) as lock:
+        lock.check()
+        assert (tmp_path / LOCK).is_file()
+
+
 def test_where_there_are_no_locks_the_process_decides(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import signal
+import subprocess
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
@@ -17,7 +19,7 @@ from seads.agent.arrays import from_arrays, to_arrays
 from seads.agent.learner import learn
 from seads.errors import SeadsError
 from seads.solving import load
-from seads.training import configure, loop, resume
+from seads.training import configure, loop, provenance, resume
 from seads.training.config import TrainConfig, read_config
 from seads.training.loop import Trainer
 from seads.training.metrics import read_metrics
@@ -259,6 +261,39 @@ def test_a_card_names_the_command_that_makes_the_run() -> None:
         "seads train lightsout-cursor-2x2 --algo sac --preset paper --seed 0 --env-steps 5000 "
         "--env-set observation=raw"
     )
+
+
+def test_an_epoch_of_more_episodes_than_the_buffer_is_kept_whole(tiny_run: Make) -> None:
+    with closing(Trainer(tiny_run(num_skills=40, balanced_buffer=True))) as trainer:
+        progress = trainer.begin()
+        assert len(progress.pending) >= 40 > trainer.config.settings.buffer_episodes
+        for _ in range(2):
+            new = progress.pending
+            progress, _ = trainer.epoch(progress)
+            newest = progress.buffer.stored.pick(progress.buffer.newest())
+            assert np.array_equal(newest.observations, new.observations)
+
+
+def test_the_commit_is_of_the_package_not_of_what_lies_around_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Installed into the virtual environment of a project that is a repository itself."""
+    installed = tmp_path / ".venv" / "provenance.py"
+    installed.parent.mkdir()
+    git = ["git", "-C", str(tmp_path), "-c", "user.name=a", "-c", "user.email=a@b"]
+    for words in (["init", "-q"], ["commit", "-q", "--allow-empty", "-m", "first"]):
+        subprocess.run([*git, *words], check=True)
+    installed.write_text("")
+    monkeypatch.setattr(provenance, "__file__", str(installed))
+    asked = provenance.commit.__wrapped__
+    assert asked() is None
+    for words in (["add", "."], ["commit", "-q", "-m", "second"]):
+        subprocess.run([*git, *words], check=True)
+    tracked = asked()
+    assert tracked is not None
+    assert re.fullmatch(r"[0-9a-f]{12}", tracked)
+    installed.write_text("# changed")
+    assert asked() == f"{tracked}-dirty"
 
 
 def test_of_large_episodes_fewer_are_kept(tiny_run: Make, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -117,7 +117,7 @@ class EpisodeBuffer:
         return np.concatenate([unused, np.array(chosen, np.int64)])
 
     def newest(self, count: int = 0) -> Int[np.ndarray, "recent"]:
-        """Slots of the `recent` newest episodes, or of the `count` newest, oldest first."""
+        """Slots of the `recent` newest episodes, or of `count` if those are more, oldest first."""
         used = np.flatnonzero(self.order >= self.added - max(count, self.recent))
         used = used[self.order[used] >= 0]
         return used[np.argsort(self.order[used])]

@@ -94,6 +94,7 @@ def run(options: Options) -> dict[str, Any]:
     solving = solving_of(
         options.planner, options.replan, options.minimise, options.seconds, options.memory_mb
     )
+    where = env_options(options.env_set, options.port, options.calibration)
     how = Measuring(
         options.starts,
         options.split,
@@ -102,17 +103,15 @@ def run(options: Options) -> dict[str, Any]:
         options.boards_per_depth,
         options.seed,
         solving,
+        where,
     )
-    where = env_options(options.env_set, options.port, options.calibration)
     agent = open_agent(agent_at(options.run, options.at), options.allow)
     baseline = isinstance(agent, BaselineAgent)
-    if not isinstance(agent, BaselineAgent):
-        agent = agent.with_options(where)
-    elif where:
+    if baseline and where:
         raise SeadsError(f"{options.run} is a baseline; leave out {', '.join(where)}")
     if baseline:
         _refuse_for_baseline(options)
-    facts = facts_of(agent)
+    facts = facts_of(agent) | ({"env_options": where} if where else {})
     measured: dict[str, Any] = {}
     asked = "skill_maps" if options.what == "skills" else options.what
     for part in ALL if asked == "all" else (asked,):

@@ -8,13 +8,14 @@ from pathlib import Path
 from typing import Any
 
 from seads.baselines.agent import BaselineAgent, is_baseline, load_baseline
+from seads.checkpoints import steps_of
 from seads.envs.own import is_own
 from seads.errors import SeadsError, unknown
 from seads.evaluation.baselines import BaselineScores, measure_baseline
 from seads.evaluation.coverage import Coverage, measure_coverage
 from seads.evaluation.model import ModelScores, measure_model
 from seads.evaluation.partly import PartlyMeasured
-from seads.evaluation.results import checkpoint_agents, steps_of
+from seads.evaluation.results import checkpoint_agents
 from seads.evaluation.skill_maps import SkillMaps, measure_skill_maps
 from seads.evaluation.tasks import OnPlan, TaskScores, measure_tasks
 from seads.games.game import Split
@@ -44,6 +45,8 @@ class Measuring:
     """Seed of the start states and boards."""
     solving: Solving = field(default_factory=Solving)
     """How boards are planned and solved."""
+    env_options: dict[str, Any] = field(default_factory=dict)
+    """Options of the environment beside those that the agent was made with: a real arm's line."""
 
 
 Measure = Callable[[Agent, Measuring, OnPlan | None], Result]
@@ -179,7 +182,7 @@ def measure(agent: AnyAgent, part: str, how: Measuring, on_plan: OnPlan | None =
     """One part, for an agent that has no `obstacle` to it."""
     if isinstance(agent, BaselineAgent):
         return measure_baseline(agent, how.depths, how.episodes_per_depth, how.split, how.seed)
-    return MEASURES[part](agent, how, on_plan)
+    return MEASURES[part](agent.with_options(how.env_options), how, on_plan)
 
 
 def measure_along(
@@ -202,4 +205,4 @@ def measure_along(
             found = measure(agent, part, how, on_plan)
         except PartlyMeasured:
             raise KeyboardInterrupt from None  # a point of some boards would mislead
-        yield {"env_steps": steps_of(directory), **found.point()}
+        yield {"env_steps": steps_of(directory.parent), **found.point()}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import hashlib
 import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 
 from seads.agent.card import CARD, CARD_IS, find, packaged
+from seads.checkpoints import checkpoints, steps_of
 from seads.errors import SeadsError
 from seads.files import write_text_aside
 from seads.reading import Count, read_json
@@ -61,9 +63,8 @@ def checkpoint_agents(run: Path) -> list[Path]:
     An agent saved between two of the schedule, because the run was interrupted there, is left
     out: what is measured along a run does not depend on who stopped it when.
     """
-    cards = run.glob("checkpoints/step_*/agent/card.json")
-    agents = (card.parent for card in cards)
-    found = sorted(one for one in agents if one.parent.name.removeprefix("step_").isdecimal())
+    agents = (kept / "agent" for kept in checkpoints(run / "checkpoints"))
+    found = [one for one in agents if (one / CARD).is_file()]
     if not (run / "config.json").is_file():
         return found
     every = read_json(run / "config.json", _Schedule, "a run's configuration").checkpoint_every
@@ -72,11 +73,6 @@ def checkpoint_agents(run: Path) -> list[Path]:
     epochs = [read_json(one / CARD, _Saved, CARD_IS).epoch for one in found]
     last = max(epochs, default=0)
     return [one for one, at in zip(found, epochs, strict=True) if at % every == 0 or at == last]
-
-
-def steps_of(agent: Path) -> int:
-    """The environment steps of an agent kept along a run."""
-    return int(agent.parent.name.removeprefix("step_"))
 
 
 def agent_at(source: str, env_steps: int | None) -> Path:
@@ -88,7 +84,7 @@ def agent_at(source: str, env_steps: int | None) -> Path:
     if env_steps is None:
         return find(source)
     found = checkpoint_agents(Path(source))
-    steps = [steps_of(one) for one in found]
+    steps = [steps_of(one.parent) for one in found]
     below = [one for one, at in zip(found, steps, strict=True) if at <= env_steps]
     if below:
         return below[-1]
@@ -100,7 +96,7 @@ def agent_at(source: str, env_steps: int | None) -> Path:
 def result_name(
     part: str, baseline: bool, how: Measuring, depths: str | None, at: int | None
 ) -> str:
-    """Where a part's results go, without the suffix; other depths beside the usual ones."""
+    """Where a part's results go, without the suffix; what is not usual is beside what is."""
     words = ["skills" if part == "skill_maps" else part]
     if part == "tasks" and not baseline:
         solving = how.solving
@@ -110,4 +106,7 @@ def result_name(
         words.append(f"depths{depths.replace(' ', '')}")
     if at is not None:
         words.append(f"at{at}")
+    if how.env_options:
+        options = json.dumps(how.env_options, sort_keys=True)
+        words.append(f"options{hashlib.sha256(options.encode()).hexdigest()[:8]}")
     return "-".join([*words, f"seed{how.seed}"])

@@ -117,10 +117,21 @@ class StoredResult(TypedDict, total=False):
     made: Name
     env: Name
     env_steps: Count | None
+    env_options: dict[Name, Any]
     coverage: StoredCoverage
     tasks: StoredTasks
     skill_maps: StoredMaps
     curve: list[CurvePoint]
+
+
+def counting_results(home: Path) -> list[tuple[Path, dict[str, Any]]]:
+    """A run's evaluations by their files: on test boards, in the environment that it was made for.
+
+    Those under other options, such as a real arm's, are for whoever asked for them.
+    """
+    paths = sorted(path for path in home.glob("eval/*.json") if "-train-" not in path.name)
+    found = ((path, read_result(path)) for path in paths)
+    return [(path, result) for path, result in found if not result.get("env_options")]
 
 
 def read_result(path: Path) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from typing import Annotated, Any
 from msgspec import Meta, Struct
 
 from seads.errors import SeadsError
-from seads.evaluation.stored import read_result
+from seads.evaluation.stored import counting_results
 from seads.reading import Count
 from seads.studies.directory import check_version
 from seads.studies.results import RESULTS, Board, Point, Results, RunResult, read_results
@@ -113,10 +113,9 @@ class _Files:
         check_version(directory)
         config = read_config(directory / "config.json")
         results = []
-        for path in sorted(directory.glob("eval/*.json")):
-            found = read_result(path)
+        for path, found in counting_results(directory):
             at = re.search(r"-at(\d{1,15})-", path.name)
-            if "-train-" not in path.name and found.get("env_steps") is not None:
+            if found.get("env_steps") is not None:
                 results.append(
                     found
                     | {
@@ -144,13 +143,9 @@ class _Files:
         algorithm = config.settings.algorithm
         return config.preset if algorithm == "seads" else algorithm
 
-    def tasks(self, replan: bool) -> list[dict[str, Any]]:
-        """The evaluations on boards of the usual depths, the latest checkpoint last."""
-        found = [
-            one
-            for one in self.results
-            if "tasks" in one and not one["deep"] and one["tasks"].get("replan", True) is replan
-        ]
+    def tasks(self, replan: bool, deep: bool = False) -> list[dict[str, Any]]:
+        """The evaluations on boards of the usual depths or others, the latest checkpoint last."""
+        found = [one for one in self.results if _measured(one)[:3] == ("tasks", replan, deep)]
         return sorted(found, key=lambda one: one["env_steps"])
 
     def at_common(self, replan: bool, common: int | None) -> dict[str, Any] | None:
@@ -170,8 +165,7 @@ class _Files:
         with_plans, without = (self.at_common(way, common) for way in (True, False))
         tasks = with_plans["tasks"] if with_plans else {}
         settings = config.as_json() | {"seed": 0}
-        budgets = [one["at"] for one in self.results if one["at"] and "coverage" in one]
-        budgets += [one["at"] for one in self.results if one["at"]]
+        budgets = [one["at"] for one in self.results if one["at"]]
         return RunResult(
             run=self.directory.name,
             env=config.env,
@@ -229,8 +223,11 @@ class _Files:
 
     def boards(self, common: int | None) -> Iterator[Board]:
         """Every board of the evaluations that count."""
-        deep = [one for one in self.results if one["deep"] and "tasks" in one]
-        used = [self.at_common(True, common), self.at_common(False, common), *deep[-1:]]
+        used = [
+            self.at_common(True, common),
+            self.at_common(False, common),
+            *self.tasks(True, deep=True)[-1:],
+        ]
         for one in filter(None, used):
             tasks = one["tasks"]
             for task in tasks.get("tasks", ()):
@@ -263,9 +260,5 @@ def _median(found: dict[str, float] | None) -> float | None:
 
 
 def _training_seconds(directory: Path) -> float | None:
-    """The clock along the run; after a resume it starts anew, and the parts add up."""
-    total = last = 0.0
-    for line in read_counted(directory / "timing.jsonl", TimingLine)[0]:
-        total += last if line["seconds"] < last else 0.0
-        last = float(line["seconds"])
-    return round(total + last, 1) or None
+    lines = read_counted(directory / "timing.jsonl", TimingLine)[0]
+    return round(float(lines[-1]["seconds"]), 1) if lines else None

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from seads.baselines.settings import KINDS
+from seads.checkpoints import steps_of
 from seads.envs.own import is_own
 from seads.evaluation.depths import parse_depths
 from seads.evaluation.measure import (
@@ -23,7 +24,6 @@ from seads.evaluation.results import (
     agent_at,
     checkpoint_agents,
     result_name,
-    steps_of,
     write_result,
 )
 from seads.solving.solver import Solving
@@ -132,7 +132,7 @@ def common_evaluations(run: StudyRun, step: int, home: Path) -> list[Evaluation]
 
 
 def _checkpoints(directory: Path) -> list[int]:
-    return [steps_of(one) for one in checkpoint_agents(directory)]
+    return [steps_of(one.parent) for one in checkpoint_agents(directory)]
 
 
 def carry_out(one: Evaluation, directory: Path, allow: str | None = None) -> None:

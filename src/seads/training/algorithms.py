@@ -45,7 +45,8 @@ class AnyTrainer(Protocol):
     def epoch(self, progress: Any) -> tuple[Any, dict[str, float]]:
         """One epoch from any progress of this configuration: the new one, and its metrics.
 
-        Both are decided by the configuration alone. The old progress is used up.
+        Both are decided by the configuration alone. The old progress is used up; but not where
+        the world failed (WorldFault), which ends the epoch before it begins.
         """
         ...
 

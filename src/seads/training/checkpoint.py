@@ -17,6 +17,7 @@ import numpy as np
 from msgspec import Struct
 
 from seads.agent.arrays import read_arrays, write_arrays
+from seads.checkpoints import checkpoint_at, checkpoints
 from seads.errors import SeadsError
 from seads.reading import Count, Name, read_json
 
@@ -25,6 +26,8 @@ MANIFEST = "manifest.json"
 MANIFEST_IS = "a checkpoint's manifest"
 LAYOUT = 2
 """Which names the arrays have: since 2, those of the progress as a pytree."""
+
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 Found = TypeVar("Found")
 
@@ -53,7 +56,7 @@ def write_checkpoint(
     fails nothing of the new checkpoint remains and the older ones are untouched.
     """
     home.mkdir(parents=True, exist_ok=True)
-    final = home / f"step_{env_steps:09d}"
+    final = checkpoint_at(home, env_steps)
     aside = home / f".{final.name}.tmp"
     shutil.rmtree(aside, ignore_errors=True)
     try:
@@ -71,7 +74,7 @@ def write_checkpoint(
     except BaseException:
         shutil.rmtree(aside, ignore_errors=True)
         raise
-    for old in sorted(home.glob("step_*"))[:-keep]:
+    for old in checkpoints(home)[:-keep]:
         (old / RESUMABLE).unlink(missing_ok=True)
         (old / MANIFEST).unlink(missing_ok=True)
     return final
@@ -86,7 +89,7 @@ def newest_checkpoint(
     where there is no checkpoint at all; raises if there are some but none is good.
     """
     complaints: list[str] = []
-    for directory in sorted(home.glob("step_*"), reverse=True):
+    for directory in reversed(checkpoints(home)):
         if not (directory / RESUMABLE).exists() and not (directory / MANIFEST).exists():
             continue
         try:
@@ -110,18 +113,20 @@ def newest_checkpoint(
 def manifests(home: Path) -> list[Manifest]:
     """What the checkpoints that can be resumed from say of themselves, where they can be read."""
     found = []
-    for path in sorted(home.glob(f"step_*/{MANIFEST}")):
+    for directory in checkpoints(home):
         with suppress(OSError, SeadsError):
-            found.append(read_json(path, Manifest, MANIFEST_IS))
+            found.append(read_json(directory / MANIFEST, Manifest, MANIFEST_IS))
     return found
 
 
 def disk_full(error: BaseException) -> bool:
     """Whether an error, or what caused it, says that the disk or the quota is used up."""
-    if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
-        return True
-    # safetensors reports it in words only
-    return any(words in str(error) for words in ("No space left", "File too large", "quota"))
+    caused: BaseException | None = error
+    while caused is not None:
+        if isinstance(caused, OSError) and caused.errno in _FULL:
+            return True
+        caused = caused.__cause__
+    return False
 
 
 def _digest(path: Path) -> str:

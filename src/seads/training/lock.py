@@ -72,11 +72,7 @@ class RunLock:
 
     def __init__(self, directory: Path) -> None:
         self._directory, self._path = directory, directory / LOCK
-        self._file, kernel_says = self._open()
-        other = self._read()
-        if other is not None and self._lives(other, kernel_says):
-            os.close(self._file)
-            raise self._held(other)
+        self._take()
         self._own = Holder.here()
         self._write(self._own)
         self._ended = threading.Event()
@@ -115,6 +111,18 @@ class RunLock:
     ) -> None:
         self.release()
 
+    def _take(self) -> None:
+        """Open the file, once it is seen that nobody else lives who has it."""
+        while True:
+            self._file, kernel_says = self._open()
+            other = self._read()
+            if other is not None and self._lives(other, kernel_says):
+                os.close(self._file)
+                raise self._held(other)
+            if self._is_the_file():
+                return
+            os.close(self._file)  # its holder let go of it while it was watched
+
     def _open(self) -> tuple[int, bool]:
         """The file, locked; and whether this file system has locks at all."""
         while True:
@@ -147,8 +155,10 @@ class RunLock:
         until = time.monotonic() + WATCHED
         while time.monotonic() < until:
             time.sleep(BEAT / 4)
-            # opened anew: so a network's file system asks its server
-            now = _holder(self._path.read_bytes()[:_MOST_BYTES])
+            try:  # opened anew: so a network's file system asks its server
+                now = _holder(self._path.read_bytes()[:_MOST_BYTES])
+            except FileNotFoundError:
+                return False
             if now is not None and now != other:
                 return True
         return False

@@ -20,6 +20,7 @@ from seads.agent.skill_model import ForwardModel
 from seads.envs import make_env
 from seads.envs.interface import BatchedEnv
 from seads.envs.registry import is_continuing, lasting_options
+from seads.errors import WorldFault
 from seads.evaluation.coverage import SkillRuns, run_all_skills
 from seads.solving.agent import Agent, Architecture
 from seads.streams import Purpose
@@ -57,6 +58,10 @@ class Progress:
     """Of such an environment: the first and the last touches."""
 
 
+Collected = tuple[Episodes, Standing, Touches]
+"""An epoch's episodes, how the environment stands after them, where it was touched."""
+
+
 class Trainer:
     """Runs epochs; what happens between them (logging, checkpoints) is the caller's affair."""
 
@@ -76,13 +81,13 @@ class Trainer:
         self._collector = Threads(1, "collector")
         self._stands_at: Standing | None = None
         """The progress' own dictionary while the environment stands as it says."""
+        self._fault: WorldFault | None = None
+        """What ended the last collection; the epoch that lacks its episodes tells of it."""
 
     def begin(self) -> Progress:
         """The state before the first epoch."""
         blank = self.blank()
-        pending, standing, touches = self._collect(blank.learner, 0, None)
-        pushes = blank.pushes and blank.pushes.add(touches)
-        return dataclasses.replace(blank, pending=pending, standing=standing, pushes=pushes)
+        return _with(blank, self._collect(blank.learner, 0, None))
 
     def blank(self) -> Progress:
         """The same with nothing collected, to be filled: the environment is left alone."""
@@ -90,11 +95,13 @@ class Trainer:
         volume = action_log_volume(self.env.spec) if settings.entropy_in_action_units else 0.0
         learner = initial_state(self.shapes, settings, config.seed, volume)
         pending = no_episodes(self.env.spec)
-        room = max(BUFFER_BYTES // pending.bytes_each, settings.recent_episodes)
+        an_epoch = settings.episodes_in(self.env.spec, self.env.num_envs, self.num_skills)
+        recent = max(settings.recent_episodes, an_epoch)
+        room = min(settings.buffer_episodes, BUFFER_BYTES // pending.bytes_each)
         buffer = EpisodeBuffer(
             pending,
-            min(settings.buffer_episodes, room),
-            settings.recent_episodes,
+            max(room, recent),
+            recent,
             self.num_skills + 1,
             settings.balanced_buffer,
         )
@@ -103,7 +110,15 @@ class Trainer:
         return Progress(learner, buffer, pending, 0, 0, coverage, self._standing(), pushes)
 
     def epoch(self, progress: Progress) -> tuple[Progress, dict[str, float]]:
-        """One epoch; the episodes for the next one are collected while this one learns."""
+        """One epoch; the episodes for the next one are collected while this one learns.
+
+        Where the world fails meanwhile this epoch is whole, and the next one cannot begin.
+        """
+        if self._fault is not None:
+            raise self._fault
+        if not len(progress.pending):  # the world failed there, and has been mended
+            again = self._collect(progress.learner, progress.epoch, progress.standing)
+            progress = _with(progress, again)
         config, settings = self.config, self.config.settings
         epoch = progress.epoch + 1
         upcoming = self._collector.submit(self._collect, progress.learner, epoch, progress.standing)
@@ -119,16 +134,17 @@ class Trainer:
             rate = config.learning_rate(env_steps, new_steps)
             rounds = settings.rounds(new_steps)
             learner, metrics = learn(learner, progress.buffer, settings, rng, key, rate, rounds)
-        pending, standing, touches = upcoming.result()
         progress = dataclasses.replace(
             progress,
             learner=learner,
-            pending=pending,
-            standing=standing,
-            pushes=progress.pushes and progress.pushes.add(touches),
+            pending=no_episodes(self.env.spec),
             epoch=epoch,
             env_steps=env_steps,
         )
+        try:
+            progress = _with(progress, upcoming.result())
+        except WorldFault as fault:
+            self._fault = fault
         knows_moves = self.env.spec.num_moves is not None
         if knows_moves and config.coverage_every and env_steps >= progress.next_coverage:
             runs = self.measure_coverage(progress)
@@ -189,10 +205,7 @@ class Trainer:
         self._collector.close(None if self.env.spec.continuing else PATIENCE)
         self.env.close()
 
-    def _collect(
-        self, learner: LearnerState, epoch: int, standing: Standing | None
-    ) -> tuple[Episodes, Standing, Touches]:
-        """An epoch's episodes, how the environment stands after them, where it was touched."""
+    def _collect(self, learner: LearnerState, epoch: int, standing: Standing | None) -> Collected:
         settings, seed = self.config.settings, self.config.seed
         policy = learner.acting(settings.act_with_average)
         if standing and standing is not self._stands_at:
@@ -207,3 +220,9 @@ class Trainer:
 
     def _standing(self) -> Standing:
         return self.env.standing() if self.env.spec.continuing else {}  # type: ignore[attr-defined]
+
+
+def _with(progress: Progress, collected: Collected) -> Progress:
+    pending, standing, touches = collected
+    pushes = progress.pushes and progress.pushes.add(touches)
+    return dataclasses.replace(progress, pending=pending, standing=standing, pushes=pushes)

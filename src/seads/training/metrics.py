@@ -29,6 +29,7 @@ class TimingLine(_Line):
     """A line of timing.jsonl."""
 
     seconds: Annotated[float, Meta(ge=0.0, le=1e12)]
+    """Of training so far; after a resume the clock goes on where the last line left it."""
 
 
 class MetricLog:
@@ -44,13 +45,19 @@ class MetricLog:
         self._paths = [directory / "metrics.jsonl", directory / "timing.jsonl"]
         for path in self._paths:
             keep_until(path, last_epoch)
+        before = read_counted(self._paths[1], TimingLine)[0]
+        self._seconds_before = before[-1]["seconds"] if before else 0.0
         self._files = [path.open("a", buffering=1) for path in self._paths]
         self._board = SummaryWriter(str(directory / "tensorboard"), purge_step=env_steps + 1)
         self._wandb = wandb_run
 
     def write(self, metrics: dict[str, Any], timing: dict[str, Any]) -> None:
-        """One line to each file; `epoch` and `env_steps` must be among the metrics."""
+        """One line to each file; `epoch` and `env_steps` must be among the metrics.
+
+        `seconds`, of the timing, count from the start or the resume.
+        """
         epoch = metrics["epoch"]
+        timing = {**timing, "seconds": self._seconds_before + timing["seconds"]}
         for file, values in zip(self._files, (metrics, {"epoch": epoch, **timing}), strict=True):
             file.write(json.dumps(values) + "\n")
         for name, value in {**metrics, **timing}.items():

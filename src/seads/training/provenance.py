@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import functools
 import json
 import os
 import platform
@@ -51,7 +52,7 @@ def card(config: TrainConfig) -> dict[str, Any]:
         "budgets": config.budgets,
         "preset": config.preset,
         "seed": config.seed,
-        "commit": _commit(),
+        "commit": commit(),
         "version": __version__,
         **_sealed(config),
     }
@@ -90,7 +91,7 @@ def write_meta(
     meta = {
         "seads": __version__,
         "versions": {name: version(name) for name in ("jax", "mujoco", "numpy", "equinox")},
-        "commit": _commit(),
+        "commit": commit(),
         "machine": f"{platform.machine()}, {os.cpu_count()} cores",
         "python": platform.python_version(),
         "started": read_meta(path).get("started", now),
@@ -106,15 +107,23 @@ def write_meta(
     write_text_aside(path, json.dumps(meta, indent=2) + "\n")
 
 
-def _commit() -> str | None:
-    """The commit of the source tree, where the package runs from one."""
+@functools.cache
+def commit() -> str | None:
+    """The commit of the source tree as this process began, where the package runs from one.
+
+    With "-dirty" where the tree has changes of its own. An installed package may lie within the
+    repository of somebody else's project, which does not track it.
+    """
+    if _git("ls-files", "--error-unmatch", Path(__file__).name) is None:
+        return None
+    return _git("describe", "--always", "--dirty", "--abbrev=12", "--exclude=*")
+
+
+def _git(*words: str) -> str | None:
+    here = Path(__file__).parent
     try:
         answer = subprocess.run(
-            ["git", "rev-parse", "--short=12", "HEAD"],
-            cwd=Path(__file__).parent,
-            capture_output=True,
-            text=True,
-            timeout=5,
+            ["git", *words], cwd=here, capture_output=True, text=True, timeout=5
         )
     except (OSError, subprocess.TimeoutExpired):
         return None

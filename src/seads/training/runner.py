@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from seads.agent.arrays import from_arrays, to_arrays
+from seads.checkpoints import checkpoints
 from seads.envs.gymnasium_rows import RowFailed
 from seads.errors import SeadsError, WorldFault
 from seads.training.algorithms import AnyProgress, AnyTrainer, make_trainer
@@ -159,6 +160,7 @@ def _run(
                     report("checkpoint", counters)
         except WorldFault as fault:
             # what was learned so far is good, and the world may be mended
+            lock.check()
             save(config, trainer, progress, out)
             write_meta(out, config, progress, "stopped", time.monotonic() - started)
             raise type(fault)(f"{fault}; continue with: seads train --resume {out}") from fault
@@ -238,7 +240,7 @@ def failed_rows_in_words(out: Path) -> Iterator[None]:
     try:
         yield
     except RowFailed as error:
-        kept = any((out / "checkpoints").glob("step_*"))
+        kept = checkpoints(out / "checkpoints")
         on = f"; checkpoints are intact: continue with --resume {out}" if kept else ""
         raise SeadsError(f"{error}{on}") from error
 

@@ -12,7 +12,7 @@ from seads import __version__
 from seads.agent.card import CARD, FirstAndLast, find, packaged, read_facts
 from seads.agent.settings import as_typed
 from seads.errors import SeadsError, unknown
-from seads.evaluation.stored import read_result
+from seads.evaluation.stored import counting_results
 from seads.show.report.records import RunRecord
 from seads.training.config import read_stored_config
 from seads.training.metrics import MetricLine, TimingLine, read_counted
@@ -139,7 +139,6 @@ def _check_version(path: Path, made_by: object) -> None:
 
 
 def _results(*homes: Path) -> list[dict[str, Any]]:
-    """The evaluations of an agent, oldest first, but for those on training boards."""
-    paths = sorted(path for home in homes for path in home.glob("eval/*.json"))
-    found = [read_result(path) for path in paths if "-train-" not in path.name]
+    """The evaluations of an agent that count, oldest first."""
+    found = [result for home in homes for _, result in counting_results(home)]
     return sorted(found, key=lambda result: str(result.get("made", "")))

@@ -86,17 +86,13 @@ class RunRecord:
 
     @property
     def wall_clock(self) -> Points:
-        """(env steps, seconds) along the run; a resumed run's clock goes on where it stopped."""
+        """(env steps, seconds) along the run."""
         steps_at = {line["epoch"]: line["env_steps"] for line in self.metrics}
-        before = last = 0.0
-        points = []
-        for line in self.timing:
-            if line["seconds"] < last:
-                before += last
-            last = line["seconds"]
-            if line["epoch"] in steps_at:
-                points.append((steps_at[line["epoch"]], before + last))
-        return points
+        return [
+            (steps_at[line["epoch"]], line["seconds"])
+            for line in self.timing
+            if line["epoch"] in steps_at
+        ]
 
     def final(self, part: Part, replan: bool = True) -> Measured | None:
         """Coverage, or the share of boards solved.
