@@ -20,7 +20,8 @@ import numpy as np
 from seads.evaluation import comparing
 from seads.show.report.paper import paper_result
 from seads.show.tables.document import markdown
-from seads.show.tables.kinds import kinds_of, values_of
+from seads.show.tables.kinds import Measure, kinds_of, values_of
+from seads.show.tables.lengths import length_tables
 from seads.studies.collecting import collect
 from seads.studies.results import Point, Results, RunResult
 
@@ -28,8 +29,6 @@ ROOT = Path(__file__).parents[1]
 PAGES = (ROOT / "README.md", ROOT / "docs" / "learning.md", ROOT / "docs" / "results.md")
 AGENTS = ROOT / "src" / "seads" / "agents"
 PLACE = re.compile(r"(<!-- results: ([\w-]+) -->\n).*?(<!-- end of results -->)", re.DOTALL)
-ROBOT_STEPS = {"lightsout-robot-absolute": 5_000, "lightsout-robot": 165_000}
-"""Of the paper's robot, which solved all of its boards (S.5)."""
 GROUP = "default"
 STEPS = (15_000, 25_000, 50_000, 100_000, 200_000, 300_000, 400_000, 600_000, 800_000)
 
@@ -48,16 +47,15 @@ def beside_the_paper(results: Results) -> list[Sequence[str]]:
         coverage, success = (said.coverage, said.success) if said else (None, None)
         theirs = coverage or success
         solved = success.text.replace(".0%", "%").replace("%", " %") if success else ""
-        steps = theirs.env_steps if theirs else ROBOT_STEPS.get(env)
         lines.append(
             (
                 env,
                 f"{coverage.value} of {runs[0].moves}" if coverage else "",
-                _moves(runs),
-                "100 %" if env in ROBOT_STEPS else solved,
-                f"**{_share(values_of(runs, 'success'))}**",
-                _share(values_of(runs, "success_no_replan")),
-                _power(steps) if steps else "",
+                _averaged(values_of(runs, "coverage"), "**{:.2f}**"),
+                solved,
+                _averaged(_percents(runs, "success"), "**{:.4g} %**"),
+                _averaged(_percents(runs, "success_no_replan"), "{:.4g} %"),
+                _power(theirs.env_steps) if theirs else "",
                 _power(runs[0].budget),
                 str(len(runs)),
             )
@@ -92,6 +90,25 @@ def along(results: Results) -> list[Sequence[str]]:
     for steps in STEPS:
         cells = [_moves_at(results.points, runs, steps) for runs in environments.values()]
         lines.append((f"{steps:,}", *cells))
+    return lines
+
+
+def lengths(results: Results) -> list[Sequence[str]]:
+    """A line for each environment: medians of the preset's runs, with replanning."""
+    table = next(length_tables(kinds_of(results), results))
+    own = [row for row in table.rows if row[1] == GROUP]
+    return [[row[0], *row[2:]] for row in (table.columns, *own)]
+
+
+def times(_: Results) -> list[Sequence[str]]:
+    """A line for each study and kind of environment: how long its runs took."""
+    lines: list[Sequence[str]] = [("study", "environment", "runs", "minutes a run", "hours in all")]
+    for home in sorted(path.parent for path in (ROOT / "results").glob("*/results.csv")):
+        runs = collect([home]).runs
+        for env in dict.fromkeys(run.env for run in runs):
+            found = [run.seconds for run in runs if run.env == env and run.seconds is not None]
+            middle, whole = np.median(found) / 60, np.sum(found) / 3600
+            lines.append((home.name, env, str(len(found)), f"{middle:.1f}", f"{whole:.1f}"))
     return lines
 
 
@@ -160,17 +177,19 @@ def _moves_at(points: Sequence[Point], runs: Sequence[RunResult], steps: int) ->
     return f"{np.mean(found):.1f}"
 
 
-def _moves(runs: Sequence[RunResult]) -> str:
-    """The mean, and its interval where the runs differ; of fewer than five their range."""
-    values = values_of(runs, "coverage")
-    mean = f"**{comparing.mean_std(values)[0]:.2f}**"
-    low, high = (f"{one:.2f}" for one in comparing.mean_spread(values) or (0, 0))
+def _averaged(values: Sequence[float], form: str) -> str:
+    """The mean, and its interval where that shows; of fewer than five runs their range."""
+    if not values:
+        return ""
+    plain = form.replace("*", "").replace(" %", "")
+    low, high = (plain.format(one) for one in comparing.mean_spread(values) or (0, 0))
     few = "range " if len(values) < comparing.FEWEST_TO_RESAMPLE else ""
+    mean = form.format(comparing.mean_std(values)[0])
     return mean if low == high else f"{mean} ({few}{low} to {high})"
 
 
-def _share(values: Sequence[float]) -> str:
-    return f"{100 * comparing.mean_std(values)[0]:.4g} %" if values else ""
+def _percents(runs: Sequence[RunResult], measure: Measure) -> list[float]:
+    return [100 * share for share in values_of(runs, measure)]
 
 
 def _percent(share: float | None) -> float | None:
@@ -198,6 +217,8 @@ TABLES: dict[str, tuple[Sequence[str], Callable[[Results], list[Sequence[str]]]]
     "along": (PRESET, along),
     "larger-boards": (("larger-boards",), every_seed),
     "left-out": (("rules",), left_out),
+    "lengths": (("main",), lengths),
+    "times": ((), times),
     "packaged": ((), packaged),
 }
 """Of which studies' results each is made, and how."""

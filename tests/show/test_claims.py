@@ -54,8 +54,8 @@ def test_claims_hold_fail_or_stay_open() -> None:
     assert found["lightsout-cursor: 24.94 ± 0.06 moves"].verdict == "holds"
 
 
-def test_what_the_twin_shows_is_not_said_of_a_real_arm() -> None:
-    for success, verdict in ((1.0, "twin"), (0.99, "does not hold"), (None, "not measured")):
+def test_what_a_simulated_arm_shows_is_not_said_of_a_real_arm() -> None:
+    for success, verdict in ((1.0, "simulated"), (0.99, "does not hold"), (None, "not measured")):
         runs = [
             run("lightsout-robot", "default", seed, 25.0, success=success, budget=200_000)
             for seed in (0, 1)
@@ -115,14 +115,14 @@ def test_an_ablation_is_refuted_by_the_papers_red_cells_alone() -> None:
 
 
 def test_the_raw_test_and_holm_are_both_told() -> None:
-    # five seeds apart in one of four cells: p = 1/252 is below 0.01, four times that is not
+    # five seeds apart in one of the paper's cells: p = 1/252 is below 0.01, 36 times that is not
     variant = "no-novelty"
     runs = cells(variant, ENVIRONMENTS[:1], 5, seeds=5) + cells(variant, ENVIRONMENTS[1:4], 0, 5)
     claim = found(runs)[worse(variant)]
     assert claim.verdict == "holds by the raw test, not after Holm"
     assert "raw on lightsout-cursor, after Holm nowhere" in claim.measured
     page = claims_page(Results(runs))
-    assert "measured here (4)" in page
+    assert "the 36 cells of the paper's table S.1" in page
     assert "one-sided Mann-Whitney U" in page
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.show.sample_results import ablations, run
@@ -15,7 +16,7 @@ from seads.show.report.paper import ENVIRONMENTS, RED_CELLS
 from seads.show.tables.kinds import compare, kinds_of
 from seads.show.tables.tables import all_tables
 from seads.studies.collecting import collect
-from seads.studies.results import Point, Results, read_results
+from seads.studies.results import Board, Point, Results, read_results
 
 
 def test_what_is_worse_is_marked_where_seeds_allow_it() -> None:
@@ -92,7 +93,7 @@ def test_the_command_draws_again_from_results_alone(
     ablations(3).write(tmp_path / "results")
     out = tmp_path / "tables"
     assert cli.main(["tables", str(tmp_path / "results"), "--out", str(out), "--no-figures"]) == 0
-    assert "12 runs, 11 tables" in capsys.readouterr().out
+    assert "12 runs, 12 tables" in capsys.readouterr().out
     assert (out / "results.csv").read_text() == (tmp_path / "results" / "results.csv").read_text()
     assert "## Table S.1" in (out / "table-S.1.md").read_text()
     assert "# The paper's claims" in (out / "claims.md").read_text()
@@ -164,8 +165,8 @@ def test_agents_beyond_the_last_common_one_are_named(
     assert collect([tmp_path / "runs"]).beyond_common() == [late]
     out = tmp_path / "out"
     assert cli.main(["tables", str(tmp_path / "runs"), "--out", str(out), "--no-figures"]) == 0
-    assert f"for want of an evaluation there: {late}\n" in capsys.readouterr().out
-    assert f"evaluation there, of {late}." in (out / "table-results.md").read_text()
+    assert f"in one directory solves them there): {late}\n" in capsys.readouterr().out
+    assert f"but later ones of {late}, whose" in (out / "table-results.md").read_text()
     # read again, without the runs
     assert collect([out]).beyond_common() == [late]
     for name, replan in (("tasks-at100000-a", True), ("tasks-at100000-b", False)):
@@ -182,17 +183,70 @@ def test_runs_that_never_arrive_count_in_the_median() -> None:
     runs = [run(env, "default", seed, 25.0) for seed in range(4)]
     runs[0] = dataclasses.replace(runs[0], coverage=None, moves=None)
     arrives = (20_000, 30_000, None, None)
-    points = [
+    points = [Point(one.run, "coverage", 10_000, 1.0) for one in runs]
+    points += [
         Point(one.run, "coverage", at or 99_000, 24.0 if at else 3.0)
         for one, at in zip(runs, arrives, strict=True)
     ]
     tables = {table.number: table for table in all_tables(Results(runs, points))}
     assert tables["steps"].rows == [(env, "default", "2 of 4", "never", "never")]
-    points[2] = Point(runs[2].run, "coverage", 90_000, 24.0)
+    points[-2] = Point(runs[2].run, "coverage", 90_000, 24.0)
     tables = {table.number: table for table in all_tables(Results(runs, points))}
     assert tables["steps"].rows == [(env, "default", "3 of 4", "60,000", "never")]
     # and the share of the moves is not of one move
     assert tables["overall"].rows[0][4] == "1.0000"
+    # where a run was only looked at in the end nobody knows when it got there
+    tables = {table.number: table for table in all_tables(Results(runs, points[-4:]))}
+    assert tables["steps"].rows == []
+
+
+def test_lengths_stand_beside_the_papers() -> None:
+    env = "lightsout-cursor"
+    runs = [run(env, "default", seed, 25.0) for seed in range(2)]
+    boards = [
+        Board(one.run, True, False, depth, solved, True, 0.01, 20 * depth, "20 " * depth)
+        for one, solved in zip(runs, (True, False), strict=True)
+        for depth in (4, 5)
+    ]
+    tables = {table.number: table for table in all_tables(Results(runs, [], boards))}
+    assert tables["lengths"].rows == [(env, "default", "20", "3", "100", "15")]
+    assert "lengths" not in {table.number for table in all_tables(Results(runs))}
+
+
+@pytest.mark.parametrize(
+    "change", [{"budget": 20_000}, {"settings": "hidden=[8,8]"}], ids=["budget", "settings"]
+)
+def test_only_runs_that_differ_in_their_seed_alone_are_averaged(
+    change: dict[str, Any], tmp_path: Path
+) -> None:
+    env = "lightsout-cursor"
+    runs = [run(env, "default", 0, 25.0), run(env, "default", 1, 20.0, **change)]
+    Results(runs).write(tmp_path)
+    with pytest.raises(SeadsError, match=r"must differ in their seed alone, and .*seed0.*seed1"):
+        collect([tmp_path])
+    runs[1] = dataclasses.replace(runs[1], coverage=None, success=None)  # not measured yet
+    Results(runs).write(tmp_path)
+    assert len(collect([tmp_path]).runs) == 2
+    runs[1] = run(env, "default", 1, 20.0, budget=99_680)  # ended an epoch before it
+    Results(runs).write(tmp_path)
+    assert len(collect([tmp_path]).runs) == 2
+
+
+def test_runs_of_another_budget_are_no_reference() -> None:
+    env = "lightsout-cursor"
+    runs = [run(env, "default", seed, 25.0) for seed in range(3)]
+    changed = [run(env, "wide", seed, 24.0, preset="default") for seed in range(3)]
+    assert [one.reference for one in compare(kinds_of(Results(runs + changed)))] == ["default"]
+    shorter = [dataclasses.replace(one, budget=20_000) for one in changed]
+    assert compare(kinds_of(Results(runs + shorter))) == []
+
+
+def test_the_family_is_all_of_the_papers_cells() -> None:
+    """Seven seeds apart have p = 1/3432, 36 times that is above 0.01; eight are enough."""
+    for seeds, marked in ((7, False), (8, True)):
+        tables = {table.number: table for table in all_tables(ablations(seeds))}
+        cell = next(row[1] for row in tables["S.1"].rows if row[0] == "no-relabelling, here")
+        assert ("*" in cell) is marked
 
 
 def test_few_runs_have_a_range_and_one_has_none() -> None:

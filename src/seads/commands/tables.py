@@ -54,8 +54,8 @@ def run(options: Options) -> dict[str, Any]:
         figures, remarks = write_figures(results, options.sources, options.out)
     if late := results.beyond_common():
         remarks.append(
-            "boards solved by later agents than the last common ones, for want of an evaluation "
-            f"there: {', '.join(late)}"
+            "boards solved by later agents than the last common ones of all seeds (a sweep of the "
+            f"whole study in one directory solves them there): {', '.join(late)}"
         )
     unfinished = [one.run for one in results.runs if one.status != "finished"]
     if unfinished:

@@ -104,13 +104,17 @@ def smallest_p(ours: int, theirs: int, family: int = 1) -> float:
     return min(1.0, family / math.comb(ours + theirs, ours))
 
 
-def holm(raw: Values) -> list[float]:
-    """p-values after Holm's correction for all tests of the family, in the given order."""
+def holm(raw: Values, family: int | None = None) -> list[float]:
+    """p-values after Holm's correction, in the given order.
+
+    The family is these tests; or so many, of which those that were not made show nothing.
+    """
+    family = len(raw) if family is None else family
     order = np.argsort(raw, kind="stable")
     found = [0.0] * len(raw)
     highest = 0.0
     for place, index in enumerate(order):
-        highest = max(highest, min(1.0, (len(raw) - place) * raw[index]))
+        highest = max(highest, min(1.0, (family - place) * raw[index]))
         found[int(index)] = highest
     return found
 

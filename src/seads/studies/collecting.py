@@ -38,6 +38,7 @@ def collect(sources: Sequence[Path], *, replace: bool = False) -> Results:
     left. A run of the same name in two places is refused, or with `replace` the first one counts.
     """
     parts: list[Results] = []
+    places: dict[str, Path] = {}
     for source in sources:
         if not source.is_dir():
             raise SeadsError(f"{source} is no directory")
@@ -52,8 +53,15 @@ def collect(sources: Sequence[Path], *, replace: bool = False) -> Results:
         else:
             raise SeadsError(f"{source} holds neither runs nor a {RESULTS}")
         if replace:
-            had = {one.run for part in parts for one in part.runs}
-            found = [part.without(had) for part in found]
+            found = [part.without(places.keys()) for part in found]
+        for part in found:
+            for run in part.runs:
+                if run.run in places:
+                    raise SeadsError(
+                        f"{run.run} is there twice, in {places[run.run]} and in {source}; which of "
+                        "the two counts? (--replace: the first)"
+                    )
+                places[run.run] = source
         parts += found
     whole = Results(
         [one for part in parts for one in part.runs],
@@ -63,12 +71,7 @@ def collect(sources: Sequence[Path], *, replace: bool = False) -> Results:
     )
     if not whole.runs and whole.failed:
         raise SeadsError(next(iter(whole.failed.values())))
-    names = [one.run for one in whole.runs]
-    twice = sorted({name for name in names if names.count(name) > 1})
-    if twice:
-        raise SeadsError(
-            f"{twice[0]} is there twice; which of the two counts? (--replace: the first)"
-        )
+    whole.check_alike()
     return whole
 
 

@@ -10,7 +10,7 @@ import csv
 import dataclasses
 import io
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import NoneType
@@ -24,6 +24,9 @@ from seads.reading import MOST_RESULT_BYTES, Count, Name, Share, Text, as_kind, 
 
 RESULTS, CURVES, BOARDS = "results.csv", "curves.csv", "boards.csv"
 
+
+ALIKE = 0.9
+"""Budgets of which the smaller is this share of the larger are the same."""
 
 Amount = Annotated[float, Meta(ge=0.0, le=1e12)]
 """Moves, steps or seconds."""
@@ -76,6 +79,11 @@ class RunResult:
     def kind(self) -> tuple[str, str]:
         """Runs of a kind differ by their seed alone."""
         return self.env, self.group
+
+    @property
+    def measured(self) -> bool:
+        """Whether it has a value that is averaged over seeds."""
+        return self.coverage is not None or self.success is not None
 
     @property
     def is_trial(self) -> bool:
@@ -136,6 +144,21 @@ class Results:
         )
         return Results(runs, points, boards, self.failed)
 
+    def check_alike(self) -> None:
+        """Raise where runs of a kind, which would be averaged, differ in more than their seed."""
+        first: dict[tuple[str, str], RunResult] = {}
+        for run in filter(lambda run: run.measured, self.runs):
+            other = first.setdefault(run.kind, run)
+            given = [
+                f"{one.run} ({' '.join([f'{one.budget:,} env steps', one.settings]).strip()})"
+                for one in (other, run)
+            ]
+            if run.settings != other.settings or not same_budget((run.budget, other.budget)):
+                raise SeadsError(
+                    f"runs of one group must differ in their seed alone, and {given[0]} and "
+                    f"{given[1]} do not; make tables of them apart"
+                )
+
     def beyond_common(self) -> list[str]:
         """Runs whose boards were solved by a later agent than the last common one (paper S.8.1).
 
@@ -163,6 +186,12 @@ class Results:
             (CURVES, self.points, Point),
             (BOARDS, self.boards, Board),
         ]
+
+
+def same_budget(budgets: Iterable[int]) -> bool:
+    """Whether runs were given as many env steps; a study's end up to an epoch before theirs."""
+    found = list(budgets)
+    return min(found) >= ALIKE * max(found)
 
 
 def _write_csv(path: Path, rows: Sequence[Any], kind: type) -> None:

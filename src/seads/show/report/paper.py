@@ -55,6 +55,11 @@ RED_CELLS = {
 """Where table S.1 has an ablation in red: significantly worse than SEADS."""
 SUCCESS = dict(zip(ENVIRONMENTS, (1.0, 1.0, 0.958, 0.955, 0.949, 0.988), strict=True))
 SUCCESS["lightsout3d-jaco"] = 0.963
+ROBOT = {
+    "lightsout-robot-absolute": (100, 5_000, "pushes"),
+    "lightsout-robot": (25, 165_000, "displacements"),
+}
+"""The real arm (S.5): how many boards, all of them solved, and after how many env steps."""
 LARGER_BOARDS = {
     "lightsout-cursor-5x5": 24.9,
     "lightsout-cursor-7x7": 48.6,
@@ -77,4 +82,6 @@ def paper_result(env: str, preset: str) -> PaperResult | None:
         coverage = PaperValue(LARGER_BOARDS[env], str(LARGER_BOARDS[env]), 1_500_000)
     if env in SUCCESS and variant == SEADS:
         success = PaperValue(SUCCESS[env], f"{SUCCESS[env]:.1%}", steps[1])
+    elif env in ROBOT and variant == SEADS:
+        success = PaperValue(1.0, "100.0%", ROBOT[env][1])
     return PaperResult(variant, coverage, success) if coverage or success else None

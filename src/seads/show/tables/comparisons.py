@@ -8,6 +8,7 @@ from typing import get_args
 from seads.show.report.paper import ENVIRONMENTS, RED_CELLS, SEADS, TABLE_S1
 from seads.show.tables.document import Table
 from seads.show.tables.kinds import (
+    CELLS_OF_S1,
     SIGNIFICANT,
     TOO_FEW,
     Comparison,
@@ -50,8 +51,8 @@ def ablation_tables(kinds: Kinds) -> Iterator[Table]:
         rows,
         (
             "Here: the preset paper and its ablations. * significantly worse than SEADS, + better: "
-            f"one-sided Mann-Whitney U, p < {SIGNIFICANT}, here after Holm over the {len(tests)} "
-            "cells here, in the paper's rows, its red cells, without a correction.",
+            f"one-sided Mann-Whitney U, p < {SIGNIFICANT}, here after Holm over the {CELLS_OF_S1} "
+            "cells of the paper's table, in the paper's rows, its red cells, without a correction.",
             *_undecidable(list(tests.values())),
         ),
     )
@@ -97,6 +98,7 @@ def comparison_tables(kinds: Kinds) -> Iterator[Table]:
             "a side the range of all differences. p: one-sided Mann-Whitney U, exact with ties, "
             "raw as in the paper and after Holm; the family is all lines of a measure in one "
             f"direction ({', '.join(families)}). {TOO_FEW.capitalize()}: no outcome could be below "
-            f"{SIGNIFICANT}. Trials of searches are left out.",
+            f"{SIGNIFICANT}. Runs of another number of env steps than their reference, and trials "
+            "of searches, are left out.",
         ),
     )  # fmt: skip

@@ -10,7 +10,7 @@ import numpy as np
 
 from seads.evaluation import comparing
 from seads.show.report.paper import ENVIRONMENTS, TABLE_S1, PaperResult, paper_result
-from seads.studies.results import Results, RunResult
+from seads.studies.results import Results, RunResult, same_budget
 
 Measure = Literal["coverage", "success", "success_no_replan"]
 SIGNIFICANT = 0.01
@@ -18,6 +18,9 @@ SIGNIFICANT = 0.01
 TOO_FEW = "too few seeds"
 REFERENCES = ("paper", "default")
 """Groups that others are compared with: the paper's loop, and the package's preset."""
+
+CELLS_OF_S1 = (len(TABLE_S1) - 1) * len(ENVIRONMENTS)
+"""Comparisons with SEADS in the paper's table, measured here or not."""
 
 Kinds = dict[tuple[str, str], list[RunResult]]
 
@@ -117,7 +120,7 @@ def _verdict(p_worse: float, p_better: float, decidable: bool) -> str:
 
 
 def reference_of(kinds: Kinds, env: str, group: str, measure: Measure) -> str | None:
-    """What runs are compared with, if that was measured.
+    """What runs are compared with, if that was measured after as many env steps.
 
     Ablations, and the preset default, with paper; changes of default with default; all else with
     the first of the two that has values.
@@ -129,14 +132,23 @@ def reference_of(kinds: Kinds, env: str, group: str, measure: Measure) -> str | 
         fitting = (paper,)
     elif runs[0].algorithm == "seads" and runs[0].preset == default:
         fitting = (default,)
-    measured = (one for one in fitting if values_of(kinds.get((env, one), []), measure))
-    return next((one for one in measured if one != group), None)
+    others = ((one, kinds.get((env, one), [])) for one in fitting if one != group)
+    measured = (one for one, theirs in others if values_of(theirs, measure) and alike(runs, theirs))
+    return next(measured, None)
+
+
+def alike(ours: Sequence[RunResult], theirs: Sequence[RunResult]) -> bool:
+    """Whether runs of two kinds were given as many env steps."""
+    return same_budget(run.budget for run in (*ours, *theirs))
 
 
 def compare(
-    kinds: Kinds, measure: Measure = "coverage", take: Callable[[str], bool] = lambda group: True
+    kinds: Kinds,
+    measure: Measure = "coverage",
+    take: Callable[[str], bool] = lambda group: True,
+    family: int | None = None,
 ) -> list[Comparison]:
-    """Every group beside the reference of its environment, corrected over all of them."""
+    """Every group beside the reference of its environment, corrected over all, or a family."""
     pairs = []
     for (env, group), runs in kinds.items():
         reference = reference_of(kinds, env, group, measure) if take(group) else None
@@ -147,17 +159,19 @@ def compare(
             pairs.append((env, group, reference, measure, ours, theirs))
     worse = [comparing.mann_whitney(theirs, ours) for *_, ours, theirs in pairs]
     better = [comparing.mann_whitney(ours, theirs) for *_, ours, theirs in pairs]
-    adjusted = zip(worse, better, comparing.holm(worse), comparing.holm(better), strict=True)
+    family = len(pairs) if family is None else family
+    holm_worse, holm_better = (comparing.holm(one, family) for one in (worse, better))
+    adjusted = zip(worse, better, holm_worse, holm_better, strict=True)
     return [
-        Comparison(*pair, *tests, family=len(pairs))
+        Comparison(*pair, *tests, family=family)
         for pair, tests in zip(pairs, adjusted, strict=True)
     ]
 
 
 def ablation_cells(kinds: Kinds) -> list[Comparison]:
-    """Table S.1: the ablations beside the preset paper; the family is these cells."""
+    """Table S.1: the ablations beside the preset paper; the family is all cells of the paper's."""
     own = {kind: runs for kind, runs in kinds.items() if kind[0] in ENVIRONMENTS}
-    return compare(own, take=lambda group: group in TABLE_S1)
+    return compare(own, take=lambda group: group in TABLE_S1, family=CELLS_OF_S1)
 
 
 def mean_text(values: Sequence[float], digits: int = 2) -> str:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from seads.evaluation import comparing
+from seads.show.report.paper import PaperResult
 from seads.show.tables.comparisons import NAMES, ablation_tables, comparison_tables
 from seads.show.tables.document import Table
 from seads.show.tables.fixed import fixed_tables
@@ -21,6 +22,7 @@ from seads.show.tables.kinds import (
     values_of,
     without_trials,
 )
+from seads.show.tables.lengths import length_tables
 from seads.studies.results import Results
 
 LEVEL = 0.95
@@ -38,6 +40,7 @@ def all_tables(results: Results) -> Iterator[Table]:
         yield from comparison_tables(kinds)
         yield steps_table(kinds, results)
         yield overall_table(kinds)
+        yield from length_tables(kinds, results)
     yield from fixed_tables()
 
 
@@ -50,9 +53,8 @@ def summary_table(kinds: Kinds, beyond_common: Sequence[str] = ()) -> Table:
             values = values_of(runs, measure)
             if not values:
                 continue
-            said = paper and (paper.coverage if measure == "coverage" else paper.success)
-            theirs = said.text if said and measure != "success_no_replan" else ""
             digits = 2 if measure == "coverage" else 3
+            theirs = _papers(paper, measure)
             rows.append(
                 (
                     env, group, name, str(len(values)), mean_text(values, digits),
@@ -78,11 +80,18 @@ def summary_table(kinds: Kinds, beyond_common: Sequence[str] = ()) -> Table:
     )  # fmt: skip
 
 
+def _papers(paper: PaperResult | None, measure: Measure) -> str:
+    """The paper's number, in the units of ours."""
+    if paper and paper.coverage and measure == "coverage":
+        return paper.coverage.text
+    return f"{paper.success.value:.3f}" if paper and paper.success and measure == "success" else ""
+
+
 def _except(runs: Sequence[str]) -> str:
     """What is not true of all runs, named."""
     if not runs:
         return ""
-    return f", but later ones, for want of an evaluation there, of {', '.join(runs)}"
+    return f", but later ones of {', '.join(runs)}, whose boards were not solved there"
 
 
 def _steps(runs: Sequence[Any], measure: str) -> str:
@@ -100,7 +109,7 @@ def steps_table(kinds: Kinds, results: Results) -> Table:
             curves.setdefault(point.run, []).append((point.env_steps, point.value))
     for (env, group), runs in kinds.items():
         moves = next((run.moves for run in runs if run.moves is not None), None)
-        found = [curves[run.run] for run in runs if run.run in curves]
+        found = [curves[run.run] for run in runs if len(curves.get(run.run, ())) > 1]
         if moves is None or not found:
             continue
         reached = [comparing.steps_to(curve, LEVEL * moves) for curve in found]
@@ -117,9 +126,9 @@ def steps_table(kinds: Kinds, results: Results) -> Table:
         ("environment", "runs", "got there", "median", "slowest"),
         rows,
         (
-            "At checkpoints, on test boards. The median is over all runs, with those that do not "
-            "get there as slower than any other. Never: half of the runs, or the slowest, do not "
-            "get there.",
+            "At checkpoints, on test boards; of runs that were measured along the way. The median "
+            "is over all of them, with those that do not get there as slower than any other. "
+            "Never: half of the runs, or the slowest, do not get there.",
         ),
     )
 
