@@ -8,6 +8,7 @@ import os
 import re
 import subprocess
 import sys
+import threading
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -18,6 +19,7 @@ import numpy as np
 import pytest
 
 from seads import streams
+from seads.cores import SHARE
 from seads.envs import GymBatch
 from seads.errors import SeadsError
 
@@ -99,6 +101,16 @@ def test_loop_threads_and_processes_take_the_same_course() -> None:
     for other in (threads, processes):
         assert len(other) == len(loop)
         assert all(np.array_equal(a, b) for a, b in zip(loop, other, strict=True))
+
+
+def test_rows_keep_to_the_cores_that_a_sweep_gave(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(SHARE, "1")
+    for vectorise in ("threads", "processes"):
+        others = {*threading.enumerate(), *multiprocessing.active_children()}
+        env = line(3, vectorise=vectorise)
+        workers = {*threading.enumerate(), *multiprocessing.active_children()} - others
+        assert len(workers) == 1, vectorise
+        env.close()
 
 
 def test_a_row_does_not_depend_on_its_batch() -> None:

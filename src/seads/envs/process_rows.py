@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import multiprocessing
-import os
 import signal
 import threading
 import time
@@ -16,6 +15,7 @@ from typing import Any
 import gymnasium
 import numpy as np
 
+from seads.cores import cores
 from seads.envs.gymnasium_rows import (
     PATIENCE,
     Act,
@@ -45,7 +45,7 @@ class ProcessRows:
     """
 
     def __init__(self, make: MakeEnv, num_envs: int) -> None:
-        count = min(num_envs, os.cpu_count() or 1)
+        count = min(num_envs, cores())
         self._worker_of = np.arange(num_envs) % count
         self._pipes: list[Connection] = []
         self._workers: list[multiprocessing.process.BaseProcess] = []
