@@ -10,6 +10,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable
+from contextlib import closing
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -268,6 +269,22 @@ def test_a_dead_worker_is_reported_and_leaves_nothing_behind() -> None:
         env.step(np.zeros((3, 1)))
     env.close()
     assert multiprocessing.active_children() == []
+
+
+def test_after_a_death_the_others_answer_what_they_are_asked(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv(SHARE, "2")
+    seeds, first = streams.row_seeds(0, 2), np.arange(1)
+    with closing(line(vectorise="processes")) as env:
+        env.reset(seeds)
+        _, doomed = sorted(multiprocessing.active_children(), key=lambda one: one.pid or 0)
+        doomed.kill()
+        doomed.join()
+        with pytest.raises(SeadsError, match=r" 1 died with its worker process \(SIGKILL"):
+            env.step(np.ones((2, 1)))
+        again = env.reset(seeds[first], first)
+    assert np.array_equal(again[0], line().reset(seeds)[0])
 
 
 def make_in_parent_only() -> gymnasium.Env:
