@@ -27,7 +27,7 @@ class Options:
     host: str = "127.0.0.1"
     """Address to listen on; beyond loopback the printed address holds a code that lets one in."""
     port: int = 8080
-    """Port to listen on; if it is taken, the next free one."""
+    """Port to listen on; if it is taken, the next free one; 0 for any."""
     planner: str = "auto"
     """auto, bfs, dijkstra, bidirectional, astar, or gf2, which adds flips up as equations."""
     seed: int = 0
@@ -84,7 +84,7 @@ def _tell(chosen: str, server: PlayServer, options: Options) -> None:
             "play",
             file=sys.stderr,
         )
-    if server.port != options.port:
+    if options.port not in (0, server.port):
         print(f"port {options.port} is in use; took {server.port}", file=sys.stderr, flush=True)
     print(f"{chosen}: {server.address} (Ctrl-C ends it)", flush=True)
     if not (options.open and show_in_browser(server.address)):
