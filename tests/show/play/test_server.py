@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import logging
 import os
 import signal
 import socket
 import subprocess
 import time
 import urllib.request
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -23,7 +25,7 @@ from seads.robot.board.access import is_loopback
 from seads.show.play.board import PlannedMove
 from seads.show.play.guard import Guard
 from seads.show.play.scene import PlayScene
-from seads.show.play.server import start_server
+from seads.show.play.server import serving
 from seads.streams import row_seeds
 
 
@@ -77,7 +79,10 @@ def test_a_replay_needs_nothing_else(
 ) -> None:
     out = tmp_path / "talks" / "replay.html"
     arguments = ["play", agent, "--export", str(out), "--depth", "2", "--json"]
+    log = logging.getLogger("asyncio")
+    handlers = list(log.handlers)
     assert cli.main(arguments) == 0
+    assert (log.handlers, log.propagate) == (handlers, True)
     captured = capsys.readouterr()
     assert json.loads(captured.out) == {"replay": str(out), "status": "solved"}
     assert "open it in any browser" in captured.err
@@ -91,10 +96,9 @@ def test_a_replay_needs_nothing_else(
     ["lightsout-cursor-9x9-spaced", "lightsout-reacher", "tileswap-reacher", "tileswap-jaco"],
 )
 def test_every_kind_of_scene_is_drawn(name: str) -> None:
-    server = start_server(Guard("127.0.0.1", 0))
     env = make_env(name)
     assert isinstance(env, EmbeddedEnv)
-    try:
+    with closing(env), serving(Guard("127.0.0.1", 0)) as server:
         for seed in (0, 1):
             env.reset(row_seeds(seed, 1))
             scene = PlayScene(server.scene, env, lambda field: None)
@@ -107,9 +111,6 @@ def test_every_kind_of_scene_is_drawn(name: str) -> None:
         # the middle of the first field is on its upper left, seen from the front
         x, y = scene.world(env.game.point_of(0))
         assert x < 0 < y
-    finally:
-        env.close()
-        server.stop()
 
 
 def test_bad_input_is_one_sentence(

@@ -9,6 +9,7 @@ import io
 import threading
 import time
 import warnings
+from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -29,7 +30,8 @@ REPLAY_FRAMES = 3
 """Pictures of a replay for each step of the environment."""
 
 
-def start_server(guard: Guard) -> Any:
+@contextlib.contextmanager
+def serving(guard: Guard) -> Iterator[Any]:
     """A viser server that says nothing: our own lines are what a user should read."""
     import viser
 
@@ -38,7 +40,12 @@ def start_server(guard: Guard) -> Any:
     with contextlib.redirect_stdout(io.StringIO()), guard.watching():
         server = viser.ViserServer(guard.host, guard.port, label="seads", verbose=False)
     server.scene.world_axes.visible = False
-    return server
+    try:
+        yield server
+    finally:
+        with contextlib.redirect_stdout(io.StringIO()):
+            server.stop()
+        guard.finish()
 
 
 class PlayServer:
@@ -65,9 +72,10 @@ class PlayServer:
         self.pages: dict[int, Page] = {}
         self._lock = threading.Lock()
         others = [name for name in packaged() if name != run]
-        self._guard = Guard(host, port)
-        self.port, self.code = self._guard.port, self._guard.code
-        self._server = start_server(self._guard)
+        guard = Guard(host, port)
+        self.port, self.code = guard.port, guard.code
+        self._serving = contextlib.ExitStack()
+        self._server = self._serving.enter_context(serving(guard))
 
         def opened(client: Any) -> None:
             page = Page(client, [run, *others], self._get_agent, seed, planner)
@@ -106,9 +114,7 @@ class PlayServer:
             self.pages.clear()
         for page in pages:
             page.close()
-        with contextlib.redirect_stdout(io.StringIO()):
-            self._server.stop()
-        self._guard.finish()
+        self._serving.close()
 
 
 def give_memory_back() -> None:
@@ -152,8 +158,7 @@ def export_replay(
 
 
 def _record(session: PlaySession) -> str:
-    server = start_server(Guard("127.0.0.1", 0))
-    try:
+    with serving(Guard("127.0.0.1", 0)) as server:
         server.scene.configure_default_lights(cast_shadow=False)
         scene = PlayScene(server.scene, session.env)
         manipulator = session.env.manipulator
@@ -183,6 +188,3 @@ def _record(session: PlaySession) -> str:
         session.run_to_end(look)
         recording.insert_sleep(1.5)
         return recording.as_html()
-    finally:
-        with contextlib.redirect_stdout(io.StringIO()):
-            server.stop()
