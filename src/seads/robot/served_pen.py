@@ -53,9 +53,9 @@ class ServedPen:
         """Those after which it went on by itself, oldest first."""
         if is_held(port):  # said at once, not only after somebody has opened a page
             raise LineLost(held_by_another(port))
-        self.board = BoardServer(host=host, port=board_port, game=game)
         envelope = calibration.envelope(Speed(acceleration))
         self.arm = GuardedArm(port, envelope, pace=float(pace))
+        self.board = BoardServer(host=host, port=board_port, game=game)
         try:
             LOG.warning("open on the touch screen: %s", self.board.address)
             if not self.board.wait_for_page(FIRST_PAGE):
