@@ -30,8 +30,6 @@ FIRST_PAGE = 300.0
 """Seconds to open the page on the tablet."""
 PAGE_BACK = 600.0
 """Seconds for a page that was closed, or a screen that was locked, to come back."""
-CLOSE = 0.02
-"""Share of the screen: a pen that stands this near to where it is wanted stays there."""
 
 
 class ServedPen:
