@@ -8,7 +8,9 @@ import os
 import re
 import subprocess
 import sys
+import threading
 from collections.abc import Callable
+from contextlib import closing
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -18,6 +20,7 @@ import numpy as np
 import pytest
 
 from seads import streams
+from seads.cores import SHARE
 from seads.envs import GymBatch
 from seads.errors import SeadsError
 
@@ -99,6 +102,16 @@ def test_loop_threads_and_processes_take_the_same_course() -> None:
     for other in (threads, processes):
         assert len(other) == len(loop)
         assert all(np.array_equal(a, b) for a, b in zip(loop, other, strict=True))
+
+
+def test_rows_keep_to_the_cores_that_a_sweep_gave(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(SHARE, "1")
+    for vectorise in ("threads", "processes"):
+        others = {*threading.enumerate(), *multiprocessing.active_children()}
+        env = line(3, vectorise=vectorise)
+        workers = {*threading.enumerate(), *multiprocessing.active_children()} - others
+        assert len(workers) == 1, vectorise
+        env.close()
 
 
 def test_a_row_does_not_depend_on_its_batch() -> None:
@@ -256,6 +269,22 @@ def test_a_dead_worker_is_reported_and_leaves_nothing_behind() -> None:
         env.step(np.zeros((3, 1)))
     env.close()
     assert multiprocessing.active_children() == []
+
+
+def test_after_a_death_the_others_answer_what_they_are_asked(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv(SHARE, "2")
+    seeds, first = streams.row_seeds(0, 2), np.arange(1)
+    with closing(line(vectorise="processes")) as env:
+        env.reset(seeds)
+        _, doomed = sorted(multiprocessing.active_children(), key=lambda one: one.pid or 0)
+        doomed.kill()
+        doomed.join()
+        with pytest.raises(SeadsError, match=r" 1 died with its worker process \(SIGKILL"):
+            env.step(np.ones((2, 1)))
+        again = env.reset(seeds[first], first)
+    assert np.array_equal(again[0], line().reset(seeds)[0])
 
 
 def make_in_parent_only() -> gymnasium.Env:

@@ -172,6 +172,31 @@ def test_a_board_that_is_given_leaves_the_series_in_step() -> None:
     assert np.array_equal(env.reset()[0], twin.reset()[0])
 
 
+def test_where_skills_go_on_a_board_that_is_given_starts_the_first() -> None:
+    env = gymnasium.make_vec(gym_id("lightsout-robot"), num_envs=2)
+    game = env.unwrapped.batch.game  # type: ignore[attr-defined]
+    pressed = game.to_bits(game.play(game.goal[None], np.array([3])))[0]
+    first, info = env.reset(seed=0, options={"symbol": pressed})
+    assert (info["symbol"] == pressed).all()
+    assert_same(env.reset(), (first, info))
+    raised = np.tile(np.float32([0.1, 0.1, -1]), (2, 1))
+    for _ in range(env.unwrapped.batch.spec.step_limit):  # type: ignore[attr-defined]
+        observation, _, _, truncated, info = env.step(raised)
+    assert truncated.all()
+    for goes_on, last in zip(observation, info["final_obs"], strict=True):
+        assert np.array_equal(goes_on[:-1], last[:-1])
+    env.close()
+
+
+def test_no_rows_can_be_reset() -> None:
+    env = gymnasium.make_vec(gym_id("lightsout-cursor"), num_envs=2)
+    twin = gymnasium.make_vec(gym_id("lightsout-cursor"), num_envs=2)
+    env.reset(options={"reset_mask": np.zeros(2, bool)})
+    assert_same(env.reset(seed=1), twin.reset(seed=1))
+    env.close()
+    twin.close()
+
+
 def test_without_a_seed_rows_and_runs_differ() -> None:
     envs = [gymnasium.make_vec(gym_id("lightsout-cursor"), num_envs=4) for _ in range(2)]
     starts = np.concatenate([env.reset()[0][:, :2] for env in envs])

@@ -14,7 +14,7 @@ import seads.envs
 from seads import streams
 from seads.envs import ENVIRONMENTS, MANIPULATORS, Manipulator, ManipulatorRow, describe
 from seads.envs.own import is_own
-from seads.envs.registry import gym_id, lookup
+from seads.envs.registry import VARIANTS, Environment, gym_id, lookup
 from seads.envs.render import Renderer
 from seads.games import GAMES, Game
 
@@ -121,6 +121,12 @@ def test_options_of_a_new_manipulator_are_its_parameters() -> None:
     assert make("row-stamp", 1, shift=0.5).manipulator._shift == 0.5  # type: ignore[attr-defined]
     with pytest.raises(ValueError, match="has no option 'wheels'; choose from shift"):
         make("row-stamp", 1, wheels=3)
+
+
+def test_a_variant_can_have_a_gymnasium_name_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    short = Environment("row", "stamp", {"length": 4}, gym_name="RowOf4Stamp")
+    monkeypatch.setitem(VARIANTS, "row4-stamp", short)
+    assert gym_id("row4-stamp") == "seads/RowOf4Stamp-v0"
 
 
 def test_gymnasium_knows_it_once_it_is_told() -> None:

@@ -7,10 +7,11 @@ import pytest
 from tests.games.small_games import Ring, RowOfLights
 
 from seads.errors import SeadsError
-from seads.games import NO_MOVE, Game, LightsOut, TileSwap
+from seads.games import GAMES, NO_MOVE, Game, LightsOut, TileSwap
 from seads.games.look import FieldBox
 from seads.games.reachable import MOST_BOARDS
 from seads.games.text import grid_rows, read_fields
+from seads.show.tables.fixed import fixed_tables
 from seads.streams import row_seeds
 
 
@@ -112,6 +113,28 @@ def test_words_and_looks_follow_from_shape_and_bits():
         game.edit(board, 4)
     ring = Ring(5)
     assert (ring.size, ring.touch, ring.solved_word) == (5, "point", "Solved")
+
+
+def test_its_boards_are_counted_beside_the_papers(monkeypatch):
+    class LongRing(Ring):
+        def __init__(self):
+            super().__init__(20)
+
+    monkeypatch.setitem(GAMES, "row", RowOfLights)
+    monkeypatch.setitem(GAMES, "ring", LongRing)
+    tables = {table.number: table for table in fixed_tables()}
+    for number, deepest in (("S.2", 19), ("S.3", 5)):
+        table = tables[number]
+        assert table.columns == ("", *map(str, range(1, deepest + 1)))
+        assert {len(row) for row in table.rows} == {1 + deepest}
+    boards = {row[0]: row[1:] for row in tables["S.2"].rows}
+    assert boards["row, here"][:4] == ["5", "7", "3", "0"]
+    assert boards["ring, here"] == ["1"] * 19
+    assert boards["tileswap, here"][15:] == ["1", "0", "0", "0"]
+    assert boards["tileswap, paper"][15:] == ["1", "", "", ""]
+    starts = {row[0]: row[1:] for row in tables["S.3"].rows}
+    split = np.array([starts[f"row, {one}, here"] for one in ("train", "test")], int)
+    assert split.sum(0).tolist() == [5, 7, 3, 0, 0]
 
 
 def test_moves_are_told_from_states():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -24,6 +25,12 @@ SHORT = 0.5
 MIDDLE = np.array([220.0, 0.0, 40.0])
 LEFT = np.array([220.0, 80.0, 40.0])
 RIGHT = np.array([220.0, -80.0, 40.0])
+
+
+def free_port() -> int:
+    """A port that nobody listens on now."""
+    with socket.create_server(("127.0.0.1", 0)) as one:
+        return int(one.getsockname()[1])
 
 
 @dataclass

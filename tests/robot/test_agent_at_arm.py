@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from tests.exact_agent import exact_agent
-from tests.robot.test_environment import free_port
+from tests.robot.arms import free_port
 
 from seads import cli
 from seads.robot.board.page_client import PageScreen

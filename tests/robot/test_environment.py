@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import socket
+import threading
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.robot.arms import free_port
 
 from seads.envs import EmbeddedEnv, make_env
 from seads.errors import SeadsError
@@ -28,11 +29,6 @@ from seads.streams import row_seeds
 
 BOTH = ("lightsout-robot-absolute", "lightsout-robot")
 SEED = np.array([11], np.uint64)
-
-
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as one:
-        return int(one.getsockname()[1])
 
 
 def make(name: str, rows: int = 1, **options: Any) -> EmbeddedEnv:
@@ -199,12 +195,13 @@ def test_what_cannot_be_is_a_sentence(options: dict[str, Any], why: str) -> None
         make_env(BOTH[0], 1, **options)
 
 
-def test_one_arm_has_one_row_and_errors_of_its_own(tmp_path: Path) -> None:
-    file = tmp_path / "calibration.json"
+def test_what_one_arm_cannot_be_is_told_before_a_board_is_served(tmp_path: Path) -> None:
+    file, before = tmp_path / "calibration.json", set(threading.enumerate())
     erring_calibration(Tablet.lying()).save(file)
-    for rows, options in ((2, {}), (1, {"missed": 0.1})):
+    for rows, options in ((2, {}), (1, {"missed": 0.1}), (1, {"acceleration": 99.0})):
         with pytest.raises(SeadsError, match=r"allowed: [10]"):
             make_env(BOTH[0], rows, port="/dev/nothing", calibration=str(file), **options)
+        assert set(threading.enumerate()) <= before
 
 
 def test_without_a_page_the_arm_is_not_even_connected_to(

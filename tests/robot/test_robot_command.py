@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import signal
-import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -12,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.robot.arms import GRACE, LEFT, bench
+from tests.robot.arms import GRACE, LEFT, bench, free_port
 
 from seads.cli import main
 from seads.robot import faults, kinematics
@@ -25,12 +24,6 @@ from seads.robot.tablet import Tablet
 def result(capsys: pytest.CaptureFixture[str], *words: str) -> dict[str, Any]:
     assert main(["robot", *words, "--json"]) == 0
     return dict(json.loads(capsys.readouterr().out))
-
-
-def free_port() -> int:
-    """A port that nobody listens on now."""
-    with socket.create_server(("127.0.0.1", 0)) as one:
-        return int(one.getsockname()[1])
 
 
 def start_twin(folder: Path, *words: str) -> subprocess.Popen[str]:

@@ -190,6 +190,13 @@ def test_a_real_budget_of_zero_ends() -> None:
     assert [one.planned_length for one in done] == [None, 0]
 
 
+def test_a_board_has_no_planned_length_before_its_plan() -> None:
+    one = Execution(board_of(0, 4), GOAL, Planning(bfs))
+    assert one.planned_length is None
+    one.look_ahead()
+    assert one.planned_length == 2
+
+
 def test_time_spent_on_a_board_adds_up() -> None:
     told: list[float] = []
 

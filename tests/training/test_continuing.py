@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.robot.test_environment import free_port
+from tests.robot.arms import free_port
 
 from seads import cli
 from seads.agent.buffer import Episodes

@@ -27,7 +27,7 @@ class Options:
     host: str = "127.0.0.1"
     """Address to listen on; beyond loopback the printed address holds a code that lets one in."""
     port: int = 8080
-    """Port to listen on; if it is taken, the next free one."""
+    """Port to listen on; if it is taken, the next free one; 0 for any."""
     planner: str = "auto"
     """auto, bfs, dijkstra, bidirectional, astar, or gf2, which adds flips up as equations."""
     seed: int = 0
@@ -54,7 +54,7 @@ def run(options: Options) -> dict[str, Any]:
     """Serve until Ctrl-C, or write a replay."""
     chosen = options.run
     if options.export is not None:
-        return _export(chosen, options)
+        return _export(chosen, options.export, options)
     if options.json:
         raise SeadsError("--json needs --export: a page in the browser has no result")
     if options.board is not None or options.depth is not None:
@@ -84,7 +84,7 @@ def _tell(chosen: str, server: PlayServer, options: Options) -> None:
             "play",
             file=sys.stderr,
         )
-    if server.port != options.port:
+    if options.port not in (0, server.port):
         print(f"port {options.port} is in use; took {server.port}", file=sys.stderr, flush=True)
     print(f"{chosen}: {server.address} (Ctrl-C ends it)", flush=True)
     if not (options.open and show_in_browser(server.address)):
@@ -113,17 +113,15 @@ def _has_screen() -> bool:
     return named or sys.platform in ("darwin", "win32")
 
 
-def _export(chosen: str, options: Options) -> dict[str, Any]:
+def _export(chosen: str, out: Path, options: Options) -> dict[str, Any]:
     from seads.show.play.server import export_replay
 
-    if options.export is None:
-        raise SeadsError("where to? give --export FILE.html")
     if options.board is not None and options.depth is not None:
         raise SeadsError("--board and --depth contradict each other: give one of them")
     where = env_options(options.env_set, options.arm_port, options.calibration)
     status = export_replay(
-        chosen, options.export, options.board, options.depth, options.planner, options.seed, where
+        chosen, out, options.board, options.depth, options.planner, options.seed, where
     )
-    print(f"{options.export}: {status.value}; open it in any browser")
+    print(f"{out}: {status.value}; open it in any browser")
     tell_next("play", chosen)
-    return {"replay": str(options.export), "status": status.name.lower()}
+    return {"replay": str(out), "status": status.name.lower()}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import wait
 from typing import Any, Literal, NamedTuple, Protocol
@@ -10,6 +9,7 @@ from typing import Any, Literal, NamedTuple, Protocol
 import gymnasium
 import numpy as np
 
+from seads.cores import cores
 from seads.errors import FAILURES, SeadsError, told
 from seads.terminal import tell
 from seads.threads import Threads
@@ -183,7 +183,7 @@ class ThreadRows(LoopRows):
 
     def __init__(self, make: MakeEnv, num_envs: int) -> None:
         super().__init__(make, num_envs)
-        self._threads = Threads(min(num_envs, os.cpu_count() or 1), "rows")
+        self._threads = Threads(min(num_envs, cores()), "rows")
 
     def build(self) -> None:
         rest = [self._threads.submit(made, self._make, row) for row in range(1, self._num_envs)]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import multiprocessing
-import os
 import signal
 import threading
 import time
@@ -16,6 +15,7 @@ from typing import Any
 import gymnasium
 import numpy as np
 
+from seads.cores import cores
 from seads.envs.gymnasium_rows import (
     PATIENCE,
     Act,
@@ -45,7 +45,7 @@ class ProcessRows:
     """
 
     def __init__(self, make: MakeEnv, num_envs: int) -> None:
-        count = min(num_envs, os.cpu_count() or 1)
+        count = min(num_envs, cores())
         self._worker_of = np.arange(num_envs) % count
         self._pipes: list[Connection] = []
         self._workers: list[multiprocessing.process.BaseProcess] = []
@@ -79,22 +79,30 @@ class ProcessRows:
         shares: dict[int, list[int]] = {}
         for position, row in enumerate(rows):
             shares.setdefault(int(self._worker_of[row]), []).append(position)
+        outcomes: dict[int, Outcome] = {}
+        failures: list[RowFailed] = []
+        asked = []
         for worker, share in shares.items():
             try:
-                self._pipes[worker].send([(int(rows[i]), orders[i]) for i in share])
-            except OSError as error:
-                raise self._death(worker) from error
-        outcomes: dict[int, Outcome] = {}
-        failure: Exception | None = None
-        for worker, share in shares.items():
+                self._send(worker, [(int(rows[i]), orders[i]) for i in share])
+                asked.append(worker)
+            except RowFailed as error:
+                failures.append(error)
+        for worker in asked:
             # Every answer is fetched even after a failure, or the next call would get it.
             try:
-                outcomes.update(zip(share, self._receive(worker), strict=True))
+                outcomes.update(zip(shares[worker], self._receive(worker), strict=True))
             except RowFailed as error:
-                failure = failure or error
-        if failure is not None:
-            raise failure
+                failures.append(error)
+        if failures:
+            raise failures[0]
         return [outcomes[position] for position in range(len(rows))]
+
+    def _send(self, worker: int, orders: list[tuple[int, Reset | Act]]) -> None:
+        try:
+            self._pipes[worker].send(orders)
+        except OSError as error:
+            raise self._death(worker) from error
 
     def _receive(self, worker: int) -> Any:
         try:

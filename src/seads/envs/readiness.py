@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-import os
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from seads.cores import cores
 from seads.envs.checks import FARTHEST
 from seads.envs.from_gymnasium import KINDS, GymBatch
 from seads.envs.gymnasium_rows import Vectorise
@@ -268,7 +268,7 @@ def check(
     if not seconds > 0:
         raise SeadsError(f"seconds={seconds}; allowed: more than 0")
     options = options or {}
-    rows = min(MOST_ROWS, 2 * (os.cpu_count() or 1))
+    rows = min(MOST_ROWS, 2 * cores())
     with built(name, rows, options) as (env, costs):
         found, wrapped = probe(env, seconds, seed), isinstance(env, GymBatch)
         chosen = env.vectorise if isinstance(env, GymBatch) else "none"

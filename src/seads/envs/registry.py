@@ -87,6 +87,8 @@ class Environment:
     game_options: dict[str, Any] = field(default_factory=dict)
     manipulator_options: dict[str, Any] = field(default_factory=dict)
     special_depths: tuple[int, int] | None = None
+    gym_name: str | None = None
+    """The name in its Gymnasium id, where that is not its own in capitals."""
 
     def make_game(self) -> Game:
         return make_game(self.game, **self.game_options)
@@ -159,7 +161,9 @@ def _tiles(size: int, spacing: float) -> Environment:
 
 
 VARIANTS: dict[str, Environment] = {
-    "lightsout3d-jaco": Environment("lightsout", "jaco", {}, {"heights": "rings"}),
+    "lightsout3d-jaco": Environment(
+        "lightsout", "jaco", {}, {"heights": "rings"}, gym_name="LightsOut3DJaco"
+    ),
     "lightsout-cursor-2x2": Environment("lightsout", "cursor", {"size": 2}, {}, (1, 3)),
     "lightsout-cursor-half": Environment("lightsout", "cursor", {"half_fields": True}),
     "lightsout-cursor-5x5": _tiles(5, 0.0),
@@ -197,8 +201,9 @@ ENVIRONMENTS: Mapping[str, Environment] = _Environments()
 
 def gym_id(name: str) -> str:
     """The Gymnasium id of a table entry: 'lightsout-cursor' is 'seads/LightsOutCursor-v0'."""
-    words = {game: GAMES[game].__name__ for game in GAMES} | {"lightsout3d": "LightsOut3D"}
-    return "seads/" + "".join(words.get(w, w.capitalize()) for w in name.split("-")) + "-v0"
+    words = {game: GAMES[game].__name__ for game in GAMES}
+    spelled = "".join(words.get(word, word.capitalize()) for word in name.split("-"))
+    return f"seads/{lookup(name).gym_name or spelled}-v0"
 
 
 def register() -> None:

@@ -74,7 +74,7 @@ class SeadsVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
         self._episodes = np.zeros(num_envs, np.int64)
         # Of each row: the first episode that is drawn ahead, and the starts of all that are.
         self._first = np.full(num_envs, -AHEAD)
-        self._ahead: Starts
+        self._ahead: Starts | None = None
         self._renderer: Renderer | None = None
         self._continues = env.spec.continuing and env.mode == "skill"
 
@@ -114,8 +114,10 @@ class SeadsVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
         """
         numbers = self._episodes[rows]
         if symbols is None and self._continues and (begun := numbers > 0).any():
-            self.batch.resume(rows[begun])
+            observation = self.batch.resume(rows[begun])
             self._episodes[rows[begun]] += 1
+            if begun.all():
+                return observation
             rows, numbers = rows[~begun], numbers[~begun]
         if symbols is None:
             observation = self.batch.start(self._starts(rows, numbers), rows)
@@ -134,7 +136,7 @@ class SeadsVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
         end: so starts are drawn ahead, for all rows, since soon the others will need theirs.
         """
         place = numbers - self._first[rows]
-        if np.count_nonzero(place >= AHEAD):
+        if self._ahead is None or np.count_nonzero(place >= AHEAD):
             self._first = self._episodes.copy()
             ahead = np.add.outer(self._first, np.arange(AHEAD)).astype(np.uint64)
             drawn = self.batch.draw_starts(fork(np.repeat(self._roots, AHEAD), ahead.ravel()))

@@ -95,14 +95,11 @@ class LightsOut(Game):
             on_tile &= upper != lit
         return np.where(on_tile, fields, NO_MOVE)
 
-    def point_of(self, move: int, board: Board | None = None) -> tuple[float, float]:
-        """The middle of the move's tile; with half fields and a board, of the half that acts."""
+    def point_of(self, move: int) -> tuple[float, float]:
         check_move(move, self.num_moves)
         row, column = divmod(move, self.size)
         x = self._margin + column * self._pitch + self.tile_width / 2
         y = self._margin + row * self._pitch + self.tile_width / 2
-        if self.half_fields and board is not None:
-            y += self.tile_width / 4 * (1 if board[move] else -1)
         return x, y
 
     def to_bits(self, boards: Boards) -> Bool[np.ndarray, "rows bits"]:

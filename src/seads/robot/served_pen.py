@@ -30,8 +30,6 @@ FIRST_PAGE = 300.0
 """Seconds to open the page on the tablet."""
 PAGE_BACK = 600.0
 """Seconds for a page that was closed, or a screen that was locked, to come back."""
-CLOSE = 0.02
-"""Share of the screen: a pen that stands this near to where it is wanted stays there."""
 
 
 class ServedPen:
@@ -53,9 +51,9 @@ class ServedPen:
         """Those after which it went on by itself, oldest first."""
         if is_held(port):  # said at once, not only after somebody has opened a page
             raise LineLost(held_by_another(port))
-        self.board = BoardServer(host=host, port=board_port, game=game)
         envelope = calibration.envelope(Speed(acceleration))
         self.arm = GuardedArm(port, envelope, pace=float(pace))
+        self.board = BoardServer(host=host, port=board_port, game=game)
         try:
             LOG.warning("open on the touch screen: %s", self.board.address)
             if not self.board.wait_for_page(FIRST_PAGE):

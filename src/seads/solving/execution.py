@@ -133,9 +133,9 @@ class Execution:
 
     @property
     def planned_length(self) -> int | None:
-        """Length of the first plan; None where there was none."""
+        """Length of the first plan; zero where none was needed, None where there is none."""
         if not self.plans:
-            return 0
+            return 0 if self.solved else None
         return len(self.plans[0]) if self.plans[0].solved else None
 
     @property

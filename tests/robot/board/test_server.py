@@ -325,7 +325,6 @@ def test_stopping_closes_pages_and_frees_the_port(server: BoardServer) -> None:
 @pytest.mark.parametrize(
     ("wrong", "sentence"),
     [
-        (dict(port=70000), "port 70000"),
         (dict(host="203.0.113.7"), "no address of this machine"),
         (dict(game_size=1), "board size 1"),
     ],

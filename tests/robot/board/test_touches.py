@@ -8,32 +8,30 @@ import numpy as np
 import pytest
 
 from seads.errors import SeadsError
-from seads.games.game import NO_MOVE
+from seads.games.game import NO_MOVE, Game
 from seads.games.lights_out import LightsOut
 from seads.games.tile_swap import TileSwap
 from seads.robot.board.messages import read_message
 from seads.robot.board.touches import UNREAD_KEPT, BadMessage, Counters, PageReport, TouchBoard
-from seads.robot.board.touching import InProcessScreen
 
 PAGE = "0" * 32
 
 
-def board_with_page(size: int = 5) -> TouchBoard:
-    board = TouchBoard(LightsOut(size))
+def board_with_page(game: Game | None = None) -> TouchBoard:
+    board = TouchBoard(game or LightsOut(5))
     board.join(PageReport(PAGE))
     return board
 
 
 def test_touches_play_the_game() -> None:
     game = LightsOut(4)
-    board = TouchBoard(game)
-    screen = InProcessScreen(board)
+    board = board_with_page(game)
     expected = game.goal[None]
-    for x, y in np.random.default_rng(0).random((200, 2)):
+    for number, (x, y) in enumerate(np.random.default_rng(0).random((200, 2))):
         move = game.move_at(np.array([[x, y]]), expected)
         expected = game.play(expected, move)
-        screen.touch(x, y)
-        screen.release()
+        board.receive(PAGE, 2 * number + 1, "down", x, y)
+        board.receive(PAGE, 2 * number + 2, "up", x, y)
         touch = board.wait_for_touch(0)
         assert touch is not None
         assert (touch.x, touch.y, touch.field, touch.kind) == (x, y, move[0], "down")
@@ -42,8 +40,8 @@ def test_touches_play_the_game() -> None:
 
 
 def test_a_touch_between_the_fields_counts_and_plays_nothing() -> None:
-    board = TouchBoard(LightsOut(5, tile_width=0.1))
-    InProcessScreen(board).touch(0.0, 0.0)
+    board = board_with_page(LightsOut(5, tile_width=0.1))
+    board.receive(PAGE, 1, "down", 0.0, 0.0)
     assert board.take_touches()[0].field == NO_MOVE
     assert board.counters.touches == 1
     assert not board.board.any()
@@ -51,21 +49,19 @@ def test_a_touch_between_the_fields_counts_and_plays_nothing() -> None:
 
 def test_another_game_is_played_as_well() -> None:
     game = TileSwap(3)
-    board = TouchBoard(game)
-    InProcessScreen(board).touch(*game.point_of(2))
+    board = board_with_page(game)
+    board.receive(PAGE, 1, "down", *game.point_of(2))
     played = game.play(game.goal[None], np.array([2]))[0]
     assert np.array_equal(board.board, played)
     assert not np.array_equal(board.board, game.goal)
 
 
 def test_a_second_finger_and_a_cancelled_touch_are_counted_and_play_nothing() -> None:
-    board = TouchBoard(LightsOut(5))
-    screen = InProcessScreen(board)
-    screen.touch(0.1, 0.1)
+    board = board_with_page()
+    board.receive(PAGE, 1, "down", 0.1, 0.1)
     after_first = board.board
-    screen.touch(0.9, 0.9)
-    screen.cancel()
-    screen.release()  # nothing is down any more
+    board.receive(PAGE, 2, "second", 0.9, 0.9)
+    board.receive(PAGE, 3, "cancel", 0.1, 0.1)
     assert [touch.kind for touch in board.take_touches()] == ["down", "second", "cancel"]
     assert np.array_equal(board.board, after_first)
     assert board.counters == Counters(touches=1, cancelled=1, dropped=1)

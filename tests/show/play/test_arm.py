@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 import pytest
 from tests.exact_agent import exact_agent
-from tests.robot.test_robot_command import free_port, start_twin
+from tests.robot.arms import free_port
+from tests.robot.test_robot_command import start_twin
 from tests.show.play.browser import chromium, press, read, wait
 
 from seads.robot import kinematics

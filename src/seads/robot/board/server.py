@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import errno
 import json
 import secrets
 import socket
@@ -16,7 +15,6 @@ from websockets.datastructures import Headers
 from websockets.exceptions import ConnectionClosed
 from websockets.http11 import Request, Response
 
-from seads.errors import SeadsError
 from seads.games import make_game
 from seads.games.game import Game
 from seads.robot.board.access import (
@@ -27,30 +25,20 @@ from seads.robot.board.access import (
     page_headers,
     reachable_address,
 )
+from seads.robot.board.listening import Connection, listen
 from seads.robot.board.log import OneLineLog
 from seads.robot.board.messages import Event, read_message
 from seads.robot.board.touches import BadMessage, PageReport, TouchBoard
 
 PORT = 8090
-_PORTS_TRIED = 100
 _LONGEST_MESSAGE = 1024
 _UNREAD_BYTES = 2**16
 _MOST_PAGES = 32
-_MOST_CONNECTIONS = 256
 _HEARTBEAT = 2.0
 """Seconds after which a page hears from us though nothing changed; it gives up after more."""
 _PATIENCE = 5.0
 """Seconds for a page to say who it is, to answer a ping, to read what it is sent."""
 _MAKES_NO_SENSE = 1008  # the code to close a WebSocket with
-
-
-class _Connection(ServerConnection):
-    """Hung up on at once where there are too many, so that those that play keep their place."""
-
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        super().connection_made(transport)
-        if len(self.server.handlers) > _MOST_CONNECTIONS:
-            self.transport.abort()
 
 
 class _Link:
@@ -79,7 +67,9 @@ class BoardServer(TouchBoard):
         self._access = Access(host, self.code)
         self._log = OneLineLog()
         self._links: dict[str, _Link] = {}
-        self._socket = _listen(host, port)
+        self._socket = listen(host, port)
+        # connections inherit it: little piles up for a page that does not read
+        self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, _UNREAD_BYTES)
         self.host, self.port = host, int(self._socket.getsockname()[1])
         self._loop = asyncio.new_event_loop()
         self._loop.set_exception_handler(
@@ -148,7 +138,7 @@ class BoardServer(TouchBoard):
             ping_timeout=_PATIENCE,
             close_timeout=2,
             logger=self._log.for_websockets,
-            create_connection=_Connection,
+            create_connection=Connection,
         ) as serving:
             started.set()
             await self._end.wait()
@@ -256,23 +246,3 @@ def _response(
     given = headers or {"Content-Type": "text/plain; charset=utf-8", "Cache-Control": "no-store"}
     length = {"Content-Length": str(len(octets)), "Connection": "close"}
     return Response(status, reason, Headers(given | length), octets)
-
-
-def _listen(host: str, first: int) -> socket.socket:
-    """A socket on the first free port from `first` on."""
-    if not 0 <= first <= 65535:
-        raise SeadsError(f"port {first} is not possible; choose from 1 to 65535, or 0 for any")
-    last = min(first + _PORTS_TRIED, 65536) if first else 1
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    for port in range(first, last):
-        try:
-            made = socket.create_server((host, port), family=family, backlog=_MOST_CONNECTIONS)
-            # connections inherit it: little piles up for a page that does not read
-            made.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, _UNREAD_BYTES)
-            return made
-        except OSError as error:
-            if isinstance(error, socket.gaierror) or error.errno == errno.EADDRNOTAVAIL:
-                raise SeadsError(f"{host!r} is no address of this machine") from None
-            if error.errno != errno.EADDRINUSE:
-                raise SeadsError(f"cannot listen on {host}:{port}: {error.strerror}") from None
-    raise SeadsError(f"no port from {first} to {last - 1} is free; choose another with --port")

@@ -1,70 +1,16 @@
-"""A finger for the board without an arm: straight to the host, or on the page in Chromium."""
+"""A finger on the board's page without an arm: in Chromium."""
 
 from __future__ import annotations
 
-import secrets
 import time
 from pathlib import Path
-from typing import Protocol
 
 from seads.errors import SeadsError
 from seads.robot.board.chromium import Chromium, Tab
-from seads.robot.board.touches import Kind, PageReport, TouchBoard
 
 _Point = tuple[float, float]
 _PATIENCE = 20.0
 """Seconds for the page to be connected."""
-
-
-class Screen(Protocol):
-    """What a pen can do to a touch screen; places are in the unit square, origin top left."""
-
-    def touch(self, x: float, y: float) -> None:
-        """The pen comes down; while it is down already, a second finger does."""
-
-    def release(self) -> None:
-        """Everything that is down goes up."""
-
-    def cancel(self) -> None:
-        """The system takes away what is down."""
-
-    def close(self) -> None:
-        """The screen is gone."""
-
-
-class InProcessScreen:
-    """A screen without a page: its events are counted by the host as those of a page are."""
-
-    def __init__(self, board: TouchBoard) -> None:
-        self._board, self._number = board, 0
-        self._report = PageReport(page=secrets.token_hex(16), full_screen=True, awake=True)
-        self._down: _Point | None = None
-        board.join(self._report)
-
-    def touch(self, x: float, y: float) -> None:
-        if self._down is not None:
-            self._tell("second", x, y)
-            return
-        self._down = x, y
-        self._tell("down", x, y)
-
-    def release(self) -> None:
-        self._end("up")
-
-    def cancel(self) -> None:
-        self._end("cancel")
-
-    def close(self) -> None:
-        self._board.leave(self._report.page)
-
-    def _end(self, kind: Kind) -> None:
-        if self._down is not None:
-            (x, y), self._down = self._down, None
-            self._tell(kind, x, y)
-
-    def _tell(self, kind: Kind, x: float, y: float) -> None:
-        self._number += 1
-        self._board.receive(self._report.page, self._number, kind, x, y)
 
 
 class ChromiumScreen:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -13,34 +12,27 @@ from websockets.asyncio.server import ServerConnection
 from websockets.datastructures import Headers
 from websockets.http11 import Request, Response
 
-from seads.robot.board.access import Access
+from seads.robot.board.access import Access, is_loopback, new_code
+from seads.robot.board.listening import Connection, listen
 from seads.robot.board.log import OneLineLog
 
 MOST_TABS = 24
 """Each has a game of its own, with physics."""
-MOST_CONNECTIONS = 256
 LONGEST_MESSAGE = 2**18
 """Bytes that a tab may send at once; a camera or a click needs hundreds."""
 
 Answer = Callable[[ServerConnection, Request], Response | None]
 
 
-class _Connection(ServerConnection):
-    """Hung up on at once where there are too many, so that those that play keep their place."""
-
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        super().connection_made(transport)
-        if len(self.server.handlers) > MOST_CONNECTIONS:
-            self.transport.abort()
-
-
 class Guard:
-    """Lets in what comes from the page's own address, with its code where there is one."""
+    """Lets in what comes from the page's own address, with its code where others reach it."""
 
-    def __init__(self, host: str, port: int, code: str | None) -> None:
-        self._cookie = f"seads-{port}"
-        self._code = code
-        self._access = Access(host, code, self._cookie)
+    def __init__(self, host: str, port: int) -> None:
+        self.host, self.code = host, None if is_loopback(host) else new_code()
+        self._socket = listen(host, port)
+        self.port = int(self._socket.getsockname()[1])
+        self._cookie = f"seads-{self.port}"
+        self._access = Access(host, self.code, self._cookie)
         self.log = OneLineLog()
 
     @contextmanager
@@ -52,14 +44,15 @@ class Guard:
         """
         plain = websockets.asyncio.server.serve
 
-        def serve(*given: Any, **options: Any) -> Any:
+        def serve(handler: Any, host: str, port: int, **options: Any) -> Any:
             options |= {
+                "sock": self._socket,
                 "process_request": self._asking_first(options["process_request"]),
                 "max_size": LONGEST_MESSAGE,
                 "logger": self.log.for_websockets,
-                "create_connection": _Connection,
+                "create_connection": Connection,
             }
-            return plain(*given, **options)
+            return plain(handler, **options)
 
         websockets.asyncio.server.serve = serve  # type: ignore[assignment, misc]
         try:
@@ -89,9 +82,9 @@ class Guard:
                 self.log.say("refused", why)
                 return _refusal(why)
             response = answer(connection, request)
-            if response is not None and self._code is not None:
+            if response is not None and self.code is not None:
                 # the page opens its WebSocket without the code that was in its address
-                remember = f"{self._cookie}={self._code}; HttpOnly; SameSite=Strict"
+                remember = f"{self._cookie}={self.code}; HttpOnly; SameSite=Strict"
                 response.headers["Set-Cookie"] = remember
             return response
 

@@ -256,10 +256,15 @@ class Page:
         try:
             session = PlaySession(self._get_agent(name), self._seed, self._planner_choice.value)
         except SeadsError as error:
-            self._give_up(error)
+            with self._lock:
+                if self._wants(name):
+                    self._give_up(error)
             return
         client = self._client
         with self._lock:
+            if not self._wants(name):
+                session.close()
+                return
             session.replan = self._replan.value
             self._picked = None
             client.scene.reset()
@@ -278,6 +283,10 @@ class Page:
             self._last_pose = None
             self._session, self._scene = session, scene
         self._do(lambda s: None)
+
+    def _wants(self, name: str) -> bool:
+        """Whether this agent is still to be shown: loading takes a while."""
+        return not self._closed and name == self._agent.value
 
     def _show_step(self, session: PlaySession) -> None:
         """Draw what a tick did, slowly enough to be seen."""

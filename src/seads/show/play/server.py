@@ -6,10 +6,10 @@ import contextlib
 import ctypes
 import gc
 import io
-import socket
 import threading
 import time
 import warnings
+from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -19,51 +19,33 @@ import numpy as np
 from seads.agent.card import packaged
 from seads.errors import SeadsError
 from seads.files import write_text_aside
-from seads.robot.board.access import is_loopback, new_code, reachable_address
+from seads.robot.board.access import reachable_address
 from seads.show.play.guard import Guard
 from seads.show.play.page import Page
 from seads.show.play.scene import PlayScene
 from seads.show.play.session import PlaySession, Status
 from seads.solving.agent import Agent, load
 
-PORTS_TRIED = 100
 REPLAY_FRAMES = 3
 """Pictures of a replay for each step of the environment."""
 
 
-def free_port(host: str, first: int) -> int:
-    """The first port from `first` on that nobody listens on."""
-    if not 1 <= first <= 65535:
-        raise SeadsError(f"port {first} is not possible; choose from 1 to 65535")
-    last = min(first + PORTS_TRIED, 65536)
-    for port in range(first, last):
-        with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET) as probe:
-            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            try:
-                probe.bind((host, port))
-            except OSError as error:
-                if isinstance(error, socket.gaierror) or error.errno == 99:
-                    raise SeadsError(f"{host!r} is no address of this machine") from None
-                continue
-            return port
-    raise SeadsError(f"no port from {first} to {last - 1} is free; choose another with --port")
-
-
-def start_server(host: str, port: int, guard: Guard | None = None) -> Any:
-    """A viser server that says nothing: our own lines are what a user should read.
-
-    Without a guard of its own it lets nobody in but this machine's own page.
-    """
+@contextlib.contextmanager
+def serving(guard: Guard) -> Iterator[Any]:
+    """A viser server that says nothing: our own lines are what a user should read."""
     import viser
-
-    guard = guard or Guard(host, port, None)
 
     # a tab may be closed while its game is drawn: viser says so, and it concerns nobody
     warnings.filterwarnings("ignore", "Queued a .* on a closed connection", UserWarning)
     with contextlib.redirect_stdout(io.StringIO()), guard.watching():
-        server = viser.ViserServer(host=host, port=port, label="seads", verbose=False)
+        server = viser.ViserServer(guard.host, guard.port, label="seads", verbose=False)
     server.scene.world_axes.visible = False
-    return server
+    try:
+        yield server
+    finally:
+        with contextlib.redirect_stdout(io.StringIO()):
+            server.stop()
+        guard.finish()
 
 
 class PlayServer:
@@ -86,14 +68,14 @@ class PlayServer:
         self._get_agent = lru_cache(maxsize=4)(get)
         # What is wrong with the run, the planner or the agent is said before anything is served.
         PlaySession(self._get_agent(run), seed, planner).close()
-        self.host, self.port = host, free_port(host, port)
+        self.host = host
         self.pages: dict[int, Page] = {}
         self._lock = threading.Lock()
         others = [name for name in packaged() if name != run]
-        self.code = None if is_loopback(host) else new_code()
-        self._guard = Guard(host, self.port, self.code)
-        self._server = start_server(host, self.port, self._guard)
-        self.port = self._server.get_port()
+        guard = Guard(host, port)
+        self.port, self.code = guard.port, guard.code
+        self._serving = contextlib.ExitStack()
+        self._server = self._serving.enter_context(serving(guard))
 
         def opened(client: Any) -> None:
             page = Page(client, [run, *others], self._get_agent, seed, planner)
@@ -132,9 +114,7 @@ class PlayServer:
             self.pages.clear()
         for page in pages:
             page.close()
-        with contextlib.redirect_stdout(io.StringIO()):
-            self._server.stop()
-        self._guard.finish()
+        self._serving.close()
 
 
 def give_memory_back() -> None:
@@ -178,9 +158,7 @@ def export_replay(
 
 
 def _record(session: PlaySession) -> str:
-    host = "127.0.0.1"
-    server = start_server(host, free_port(host, 18080))
-    try:
+    with serving(Guard("127.0.0.1", 0)) as server:
         server.scene.configure_default_lights(cast_shadow=False)
         scene = PlayScene(server.scene, session.env)
         manipulator = session.env.manipulator
@@ -210,6 +188,3 @@ def _record(session: PlaySession) -> str:
         session.run_to_end(look)
         recording.insert_sleep(1.5)
         return recording.as_html()
-    finally:
-        with contextlib.redirect_stdout(io.StringIO()):
-            server.stop()

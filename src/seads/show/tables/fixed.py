@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from seads.agent.settings import as_typed
 from seads.baselines.settings import BEST_HAC, BEST_SAC
 from seads.games import GAMES
+from seads.games.game import Game, Split
 from seads.show.report.paper import ENVIRONMENTS
 from seads.show.tables.document import Table
 from seads.training.configure import configure
@@ -89,27 +90,43 @@ def fixed_tables() -> Iterator[Table]:
 
 
 def boards_table() -> Table:
-    """Table S.2: boards by solution depth, counted here."""
-    rows = []
-    for name, game in GAMES.items():
-        if game().exact_depths:
-            found = game().depth_counts("all")
-            rows.append([f"{name}, here", *(str(found.get(depth, 0)) for depth in range(1, 17))])
-            if name in BOARDS:
-                rows.append([f"{name}, paper", *BOARDS[name].split()])
-    return Table("S.2", "Boards by solution depth", ("", *map(str, range(1, 17))), rows)
+    """Table S.2: boards by solution depth, counted here, up to the deepest game's."""
+    counted = {name: (game.depth_counts(), BOARDS.get(name)) for name, game in _exact_games()}
+    deepest = max(max(here) for here, _ in counted.values())
+    return _depths_table("S.2", "Boards by solution depth", counted, deepest)
 
 
 def split_table() -> Table:
     """Table S.3: start boards of depths 1 to 5 in the two splits."""
+    splits: tuple[Split, ...] = ("train", "test")
+    counted = {
+        f"{name}, {split}": (game.depth_counts(split), SPLITS.get((name, split)))
+        for name, game in _exact_games()
+        for split in splits
+    }
+    return _depths_table("S.3", "Start boards by depth and split", counted, 5)
+
+
+def _exact_games() -> Iterator[tuple[str, Game]]:
+    games = ((name, game()) for name, game in GAMES.items())
+    return ((name, game) for name, game in games if game.exact_depths)
+
+
+def _depths_table(
+    number: str,
+    title: str,
+    counted: Mapping[str, tuple[Mapping[int, int], str | None]],
+    deepest: int,
+) -> Table:
+    """A column a depth; of each set of boards how many there are here, and in the paper."""
+    depths = range(1, deepest + 1)
     rows = []
-    for name, game in GAMES.items():
-        for split in ("train", "test") if game().exact_depths else ():
-            found = game().depth_counts(split)
-            rows.append([f"{name}, {split}, here", *(str(found[depth]) for depth in range(1, 6))])
-            if (name, split) in SPLITS:
-                rows.append([f"{name}, {split}, paper", *SPLITS[name, split].split()])
-    return Table("S.3", "Start boards by depth and split", ("", *map(str, range(1, 6))), rows)
+    for name, (here, paper) in counted.items():
+        rows.append([f"{name}, here", *(str(here.get(depth, 0)) for depth in depths)])
+        if paper is not None:
+            theirs = dict(enumerate(paper.split(), 1))
+            rows.append([f"{name}, paper", *(theirs.get(depth, "") for depth in depths)])
+    return Table(number, title, ("", *map(str, depths)), rows)
 
 
 def settings_tables() -> Iterator[Table]:
