@@ -107,8 +107,9 @@ def _listed(sweep: Any, workers: int | None) -> dict[str, Any]:
     """The runs with what is done of each, and how long the rest will take."""
     from seads.cores import cores
     from seads.studies.estimate import estimate
-    from seads.studies.showing import duration, state_of
+    from seads.studies.showing import state_of
     from seads.tables import table_text
+    from seads.training.progress import time_text
 
     sweep.look()
     count = workers or cores()
@@ -118,14 +119,14 @@ def _listed(sweep: Any, workers: int | None) -> dict[str, Any]:
             one.name,
             f"{one.config.env_steps:,}",
             state_of(one, sweep),
-            duration(seconds[one.name]) if seconds[one.name] else "",
+            time_text(seconds[one.name]) if seconds[one.name] else "",
         )
         for one in sweep.runs
     ]
     total = sum(seconds.values())
     print(table_text(("run", "env steps", "state", "about"), rows, left=("run", "state")))
     print(
-        f"{len(rows)} runs, about {duration(total)} of work: {duration(total / count)} "
+        f"{len(rows)} runs, about {time_text(total)} of work: {time_text(total / count)} "
         f"with {count} worker{'s' * (count > 1)}"
     )
     listed = [
