@@ -254,6 +254,13 @@ def test_a_run_ends_an_epoch_before_its_budget(tmp_path: Path, env: str, steps: 
     assert counted_speed(run.config) > 1.0
 
 
+@pytest.mark.parametrize(("algo", "steps"), [("sac", 1 * 8), ("hac", 16 * 10 * 10)])
+def test_a_baseline_ends_an_epoch_before_its_budget(tmp_path: Path, algo: str, steps: int) -> None:
+    text = GROUP.replace('presets = ["default"]', f'algo = "{algo}"')
+    [run, *_] = runs_of(read_study(written(tmp_path, text)))
+    assert run.budget - run.config.env_steps == steps
+
+
 def test_a_grid_is_every_combination(tmp_path: Path) -> None:
     runs = runs_of(read_study(written(tmp_path, SEARCH)))
     assert len(runs) == 8

@@ -7,12 +7,11 @@ import time
 from contextlib import closing
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 
 from seads.agent.settings import AgentSettings
-from seads.baselines.settings import KINDS
+from seads.baselines.settings import KINDS, HACSettings, SACSettings
 from seads.envs import make_env
 from seads.envs.interface import BatchedEnv
 from seads.studies.runs import spec_of
@@ -79,14 +78,14 @@ class _Epoch:
 
 
 def _baseline(config: TrainConfig) -> _Epoch:
-    settings: Any = config.settings
-    update = _update(config, settings.batch)
-    if settings.algorithm == "sac":
-        rows, each = settings.num_envs, settings.steps_per_env
-        return _Epoch(rows, rows * each, each, settings.updates * update)
+    settings: SACSettings | HACSettings = config.settings
+    updated = settings.updates * _update(config, settings.batch)
+    steps = settings.longest_epoch()
+    if isinstance(settings, SACSettings):
+        rows = settings.num_envs
+        return _Epoch(rows, steps, steps / rows, updated)
     rows = settings.episodes_per_epoch
-    each = HORIZON * settings.horizon_low * settings.horizon_high
-    return _Epoch(rows, rows * each, each, 2 * settings.updates * update)  # both levels
+    return _Epoch(rows, HORIZON * steps, HORIZON * steps / rows, 2 * updated)  # both levels
 
 
 def _skills(config: TrainConfig) -> _Epoch:

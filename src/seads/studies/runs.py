@@ -94,8 +94,9 @@ def _configured(group: Group, env: str, preset: str, place: Place) -> TrainConfi
             settings=dict(group.settings),
             env_options=dict(group.env_options),
         )
-        spec_of(config)  # an option that its environment does not take is told now
-        steps = group.budget - longest_epoch(config)
+        # so the last checkpoint, for which the learning rate has fallen, is the last one below the
+        # budget, which is the one that the paper uses (S.8.1)
+        steps = group.budget - config.settings.longest_epoch(spec_of(config))
         if steps < 1:
             raise SeadsError(f"budget={group.budget} is less than one epoch may take")
         return dataclasses.replace(config, env_steps=steps, **schedule)
@@ -128,21 +129,6 @@ def spec_of(config: TrainConfig) -> EnvSpec:
         with closing(make_env(config.env, 1, **config.env_options)) as made:
             _SPECS[key] = made.spec
     return _SPECS[key]
-
-
-def longest_epoch(config: TrainConfig) -> int:
-    """The most env steps that an epoch can take; training ends that much before the budget.
-
-    So its last checkpoint, for which the learning rate has fallen, is the last one below the
-    budget, which is the one that the paper uses (S.8.1).
-    """
-    settings: Any = config.settings
-    if hasattr(settings, "steps_per_env"):
-        return settings.num_envs * settings.steps_per_env
-    if hasattr(settings, "horizon_high"):
-        return settings.episodes_per_epoch * settings.horizon_low * settings.horizon_high
-    spec, rows = spec_of(config), settings.episodes_per_epoch
-    return settings.episodes_in(spec, rows, settings.skills_in(spec)) * spec.step_limit
 
 
 def picked(runs: list[StudyRun], patterns: Collection[str]) -> list[StudyRun]:
