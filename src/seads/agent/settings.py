@@ -286,11 +286,6 @@ def changes(values: dict[str, Any], kind: type = AgentSettings) -> dict[str, Any
     return result
 
 
-def from_dict(values: dict[str, Any], kind: type = AgentSettings) -> Any:
-    """Settings as read from JSON."""
-    return kind(**changes(values, kind))
-
-
 def as_typed(value: Any) -> str:
     """A setting's value as one types it after --set."""
     return ",".join(map(str, value)) if isinstance(value, tuple | list) else str(value)

@@ -171,10 +171,7 @@ def read_study(path: Path) -> Study:
     usual = _filled(Evaluating, _table(content.get("evaluate", {}), there), there)
     groups, searches = (_tables(content, name, whole) for name in TABLES[:2])
     places = [whole.part(name, n) for name in TABLES[:2] for n in range(len(content.get(name, ())))]
-    found = [
-        _filled(Group, {"evaluate": {}, **one}, place, usual)
-        for one, place in zip(groups, places, strict=False)
-    ]
+    found = [_group(one, place, usual) for one, place in zip(groups, places, strict=False)]
     for one, place in zip(found, places, strict=False):
         _check_count(len(one.envs) * max(1, len(one.presets)) * len(one.seeds), place)
     sought = [
@@ -200,9 +197,15 @@ def _table(value: Any, place: Place) -> dict[str, Any]:
     return value
 
 
-def _filled(
-    kind: type, values: dict[str, Any], place: Place, usual: Evaluating | None = None
-) -> Any:
+def _group(values: dict[str, Any], place: Place, usual: Evaluating) -> Group:
+    """A group, which measures what is usual unless it says otherwise."""
+    own = _table(values.get("evaluate", {}), place)
+    evaluate = _filled(Evaluating, dataclasses.asdict(usual) | own, place)
+    rest = {key: value for key, value in values.items() if key != "evaluate"}
+    return dataclasses.replace(_filled(Group, rest, place), evaluate=evaluate)
+
+
+def _filled(kind: type, values: dict[str, Any], place: Place) -> Any:
     """A dataclass of the values; unknown, missing and wrong ones raise with their line."""
     fields = {one.name: one for one in dataclasses.fields(kind)}
     hints = get_type_hints(kind, include_extras=True)
@@ -212,13 +215,6 @@ def _filled(
         name = plural.get(key, key)
         if name not in fields:
             raise place.wrong(unknown("key", key, fields), key)
-        if name == "evaluate":
-            found[name] = (
-                _filled(Evaluating, dataclasses.asdict(usual) | _table(value, place), place)
-                if usual
-                else value
-            )
-            continue
         try:
             found[name] = _value(name, value, hints[name])
         except SeadsError as error:
