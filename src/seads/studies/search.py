@@ -18,7 +18,7 @@ from msgspec import Struct
 from seads.agent.settings import as_typed
 from seads.errors import SeadsError, told
 from seads.reading import MOST_RESULT_BYTES, Share, read_json
-from seads.studies.measuring import evaluations
+from seads.studies.measuring import check_depths, evaluations
 from seads.studies.place import Place
 from seads.studies.runs import StudyRun, check_distinct, check_names, group_runs, runs_of
 from seads.studies.study import Evaluating, Group, Search, Study
@@ -75,14 +75,15 @@ class Searches:
         return [run for one in self._all for run in one.runs]
 
     def with_groups(self, study: Study) -> list[StudyRun]:
-        """The runs of the study's groups, then those of its grids; any that overlap raise.
+        """The runs of the study's groups, then those of its grids; any that cannot be raise.
 
         Two searches may try the same: each has its own heat map.
         """
         groups = runs_of(study)
-        check_names([*groups, *self.runs], study)
+        check_names([*groups, *self.runs])
         for runs in ([], *(one.runs for one in self._all)):
-            check_distinct([*groups, *runs], study)
+            check_distinct([*groups, *runs])
+        check_depths(groups, study)
         return [*groups, *self.runs]
 
     def begin(self, home: Path) -> list[StudyRun]:

@@ -141,6 +141,8 @@ class Study:
     searches: tuple[Search, ...]
     places: tuple[Place, ...]
     """Where in the file each group stands, then each search."""
+    usual: Place
+    """Where it stands what is measured of all groups."""
 
     @property
     def without_searches(self) -> Study:
@@ -181,7 +183,7 @@ def read_study(path: Path) -> Study:
     _check_titles(sought, places[len(groups) :])
     if not found and not sought:
         raise SeadsError(f"{path} has no runs: give it [[groups]] or [[search]]")
-    return Study(path, tuple(found), tuple(sought), tuple(places))
+    return Study(path, tuple(found), tuple(sought), tuple(places), there)
 
 
 def _tables(content: dict[str, Any], name: str, whole: Place) -> list[dict[str, Any]]:
@@ -293,6 +295,9 @@ def _checked(search: Search, place: Place) -> Search:
             given = f"{name}={str(values)[:80]}"
             allowed = f"{given}; allowed: a list, or {{ low, high, log }}{error}"
             raise place.wrong(allowed, name) from None
+        twice = None if span else next((v for n, v in enumerate(values) if v in values[:n]), None)
+        if twice is not None:
+            raise place.wrong(f"{name} has {twice!r} twice", name)
         if span and search.sampler == "grid":
             raise place.wrong(f"{name} is a span, and a grid needs a list of values", name)
         if span and not values["low"] < values["high"]:
