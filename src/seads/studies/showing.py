@@ -7,6 +7,7 @@ import time
 from collections import Counter
 from typing import Any
 
+from seads.planning.words import count
 from seads.studies.runs import StudyRun
 from seads.studies.sweep import Sweep
 from seads.training.progress import time_text
@@ -97,7 +98,7 @@ def total_text(sweep: Sweep) -> str:
     counts = Counter(state_of(run, sweep) for run in sweep.runs)
     order = ("done", "measuring", "running", "waiting", "failed")
     told = ", ".join(f"{counts[state]} {state}" for state in order if counts[state])
-    return f"{len(sweep.runs)} runs: {told}" + ("; stopping" if sweep.stopping else "")
+    return f"{count(len(sweep.runs), 'run')}: {told}" + ("; stopping" if sweep.stopping else "")
 
 
 def _table(sweep: Sweep) -> Any:
