@@ -5,8 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 
-def write_text_aside(path: Path, text: str) -> None:
-    """Write a text file; who reads it meanwhile, or after a crash, sees the old one or the new."""
+def write_aside(path: Path, content: bytes) -> None:
+    """Write a file; who reads it meanwhile, or after a crash, sees the old one or the new."""
     aside = path.with_suffix(".tmp")
-    aside.write_text(text)
+    aside.write_bytes(content)
     aside.rename(path)
+
+
+def write_text_aside(path: Path, text: str) -> None:
+    """Write a text file, in UTF-8 wherever that is done."""
+    write_aside(path, text.encode())

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from seads.agent.settings import from_dict
+from seads.agent.settings import changes as settings_of
 from seads.baselines.settings import KINDS
 from seads.jax_setup import prepare_jax
 from seads.training.config import TrainConfig
@@ -43,7 +43,7 @@ def tiny_baseline() -> Callable[..., TrainConfig]:
             checkpoint_every=5,
             coverage_every=0,
         )
-        settings = from_dict(TINY[algorithm] | agent, kind)
+        settings = kind(**settings_of(TINY[algorithm] | agent, kind))
         return TrainConfig(**run | changes, settings=settings)
 
     return make

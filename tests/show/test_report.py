@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from tests.show.sample_runs import tasks_result, write_result, write_run
 
-from seads import cli
+from seads import __version__, cli
 from seads.errors import SeadsError
 from seads.show.report import write_report
 from seads.show.report.learning import draw_curves
@@ -24,6 +24,7 @@ from seads.show.report.tasks import (
 )
 
 SMALL = "lightsout-cursor-2x2"
+NEXT = re.sub(r"\d+$", lambda last: str(int(last[0]) + 1), __version__)
 
 
 @pytest.fixture(scope="module")
@@ -182,7 +183,7 @@ def _change(path: Path, **values: object) -> None:
 
 def test_bad_input_is_one_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     newer = write_run(tmp_path / "newer", evaluated=False)
-    _change(newer / "meta.json", seads="99.0.0")
+    _change(newer / "meta.json", seads=NEXT)
     broken = write_run(tmp_path / "broken", evaluated=False)
     (broken / "config.json").write_text("{")
     empty = write_run(tmp_path / "empty", evaluated=False)
@@ -195,7 +196,7 @@ def test_bad_input_is_one_sentence(tmp_path: Path, capsys: pytest.CaptureFixture
         ([], "a report of no runs: name at least one"),
         ([str(tmp_path / "missing")], "unknown run or agent"),
         ([str(tmp_path / "nothing")], "is no run: there is no config.json in it"),
-        ([str(newer)], "was made by seads 99.0.0, which is newer than this"),
+        ([str(newer)], f"was made by seads {NEXT}, which is newer than this"),
         ([str(broken)], "config.json is not a run's configuration"),
         ([str(empty)], "has nothing to report yet"),
         ([str(tmp_path / "other")], "config.json is not a run's configuration: object missing"),

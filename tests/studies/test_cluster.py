@@ -72,7 +72,7 @@ def test_a_cluster_that_cannot_be_reached(
     out = tmp_path / "out"
     assert cli.main(["sweep", str(study), "--out", str(out), "--address", address]) == 2
     assert sentence in capsys.readouterr().err
-    assert not list(out.glob("*/config.json"))
+    assert not out.exists()
 
 
 def test_what_listens_but_is_no_ray_is_not_waited_for(study: Path, tmp_path: Path) -> None:
@@ -94,4 +94,4 @@ def test_what_listens_but_is_no_ray_is_not_waited_for(study: Path, tmp_path: Pat
     [line] = ended.stderr.splitlines()  # and nothing of Ray's own
     assert line.startswith(f"seads: no Ray cluster answers at {address}: something listens there")
     assert time.monotonic() - began < 20
-    assert not list((tmp_path / "out").glob("*/config.json"))
+    assert not (tmp_path / "out").exists()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import signal
 import subprocess
@@ -82,3 +83,24 @@ def test_nobody_waits_for_one_that_was_killed(tmp_path: Path) -> None:
     first.wait()
     waiting.join(10)
     assert not waiting.is_alive()
+
+
+def test_nobody_waits_where_there_are_no_locks(monkeypatch: pytest.MonkeyPatch) -> None:
+    def none(file: int, how: int) -> None:
+        raise OSError(errno.ENOLCK, "no locks available")
+
+    monkeypatch.setattr("fcntl.flock", none)
+    with OneCompiles({"env": "a", "seed": 0}) as first:
+        other = begins({"env": "a", "seed": 1})
+        other.join(10)
+        assert not other.is_alive()
+        first.report("epoch", LEARNED)
+
+
+def test_nobody_waits_where_the_cache_cannot_be_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("SEADS_CACHE", str(tmp_path / "file"))
+    with OneCompiles({"env": "a", "seed": 0}) as first:
+        first.report("epoch", LEARNED)

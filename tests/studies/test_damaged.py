@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import json
 import os
+import shlex
 import shutil
 from pathlib import Path
 from typing import Any
@@ -28,6 +29,13 @@ from seads.training.runner import full_disk_in_words
 
 ENV = "lightsout-cursor-2x2"
 SMALL = [name for name in RAW if name != "too large"]
+GROUP = f"""
+[[groups]]
+envs = ["{ENV}"]
+presets = ["default"]
+seeds = "0-1"
+budget = 9000
+"""
 GRID = f"""
 [[search]]
 name = "grid"
@@ -213,11 +221,23 @@ def test_a_sweep_into_damaged_directories(
     assert (search["trials"], search["finished"]) == (2, 1)
 
 
+def test_the_same_command_goes_on(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    study, home = tmp_path / "study.toml", tmp_path / "out"
+    study.write_text(GROUP)
+    directory = home / runs_of(read_study(study))[0].name
+    directory.mkdir(parents=True)
+    (directory / "config.json").write_text("{")
+    words = ["sweep", str(study), "--out", str(home), "--workers", "1", "--address", "127.0.0.1:9"]
+    words += ["--allow", "mine:make", "--only", "*-seed0"]
+    assert cli.main(words) == 1
+    said = capsys.readouterr().out.splitlines()
+    assert f"go on with: {shlex.join(['seads', *words])}" in said
+    assert "1 run: 1 failed" in said
+
+
 def test_damage_that_comes_while_others_work(tmp_path: Path) -> None:
     study = tmp_path / "study.toml"
-    study.write_text(
-        f"[[groups]]\nenvs = ['{ENV}']\npresets = ['default']\nseeds = '0-1'\nbudget = 9000\n"
-    )
+    study.write_text(GROUP)
     runs = runs_of(read_study(study))
     for run in runs:
         (tmp_path / run.name).mkdir()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -156,3 +157,29 @@ def test_a_trial_of_a_newer_version_is_refused(
     assert cli.main(["sweep", str(study.path), "--out", str(tmp_path)]) == 2
     assert f"{run.name} was made by seads 99.0, which is newer" in capsys.readouterr().err
     assert not list(tmp_path.glob("*/config.json"))
+
+
+def test_a_dry_run_counts_what_is_not_known_yet(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    study = study_of(TPE, tmp_path)
+    words = ["sweep", str(study.path), "--out", str(tmp_path), "--dry-run", "--workers", "1"]
+
+    def told() -> Any:
+        assert cli.main([*words, "--json"]) == 0
+        return json.loads(capsys.readouterr().out)
+
+    fresh = told()
+    [search] = fresh["searches"]
+    assert (fresh["study"], fresh["runs"], fresh["dry_run"]) == (str(study.path), 10, [])
+    assert (search["search"], search["runs"]) == ("tpe", 10)
+    assert fresh["seconds"] == search["seconds"] > 10 * 30  # each is trained, then measured
+    assert cli.main(words) == 0
+    assert "10 runs, about " in capsys.readouterr().out
+    assert list(tmp_path.iterdir()) == [study.path]
+
+    searches = Searches(study)
+    searches.begin(tmp_path)
+    for run in searches.more(Sweep([], tmp_path), 1):
+        carry_out(run, tmp_path)
+    assert told()["runs"] == 8

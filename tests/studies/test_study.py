@@ -114,6 +114,13 @@ def test_a_group_may_measure_otherwise(tmp_path: Path) -> None:
             "no option 'observaton'",
         ),
         (("3000", '3000\nevaluate = { deep = "1-x" }'), 7, "depths '1-x' cannot be read"),
+        (
+            ("3000", '3000\nevaluate = { deep = "1-99" }'),
+            7,
+            "deep='1-99' with lightsout-cursor-2x2: no board in split 'test' has solution depth 4; "
+            "choose from 1, 2, 3",
+        ),
+        (("\n[[", "\n[evaluate]\ndeep = '1-4'\n[["), 3, "deep='1-4' with lightsout-cursor-2x2"),
         (("budget = 3000", "# budget: as alpha\nbudget = -1"), 7, "budget=-1: expected int >= 1"),
         (("budget = 3000", 'name = "budget"\nbudget = -1'), 7, "budget=-1: expected int >= 1"),
         (
@@ -165,18 +172,21 @@ def test_the_line_is_that_of_the_group_it_is_in(tmp_path: Path) -> None:
         ("a = " + "[" * 100_000, "is no TOML: it is nested too deeply"),
         ("groups = [3]", "3 is no table of names and values"),
         (GROUP.replace("0-1", "0-9999").replace('"default"', '"default", "paper"'), "20000 runs"),
-        (GROUP + GROUP, "groups overlap, both have lightsout-cursor-2x2-default-seed0"),
+        (
+            GROUP + GROUP,
+            "line 8: runs overlap, two are named lightsout-cursor-2x2-default-seed0",
+        ),
         (
             GROUP + GROUP + 'name = "other"\n',
-            "lightsout-cursor-2x2-default-seed0 and lightsout-cursor-2x2-other-seed0 are the same",
+            "line 8: runs overlap, lightsout-cursor-2x2-default-seed0 and "
+            "lightsout-cursor-2x2-other-seed0 are the same",
         ),
         (
             # what the preset says, and what the space adds, is what the group says
             GROUP.replace("3000", "2000\nsettings = { n_step = 2, alpha = 0.1 }") + SEARCH,
-            "lightsout-cursor-2x2-default-seed0 and "
+            "line 9: runs overlap, lightsout-cursor-2x2-default-seed0 and "
             "lightsout-cursor-2x2-rates-n_step=2-alpha=0.1-seed0 are the same run",
         ),
-        (SEARCH.replace("[1, 2]", "[1, 2, 1]"), "both have lightsout-cursor-2x2-rates-n_step=1-al"),
     ],
 )
 def test_studies_that_make_no_sense(text: str, sentence: str, tmp_path: Path) -> None:
@@ -254,6 +264,13 @@ def test_a_run_ends_an_epoch_before_its_budget(tmp_path: Path, env: str, steps: 
     assert counted_speed(run.config) > 1.0
 
 
+@pytest.mark.parametrize(("algo", "steps"), [("sac", 1 * 8), ("hac", 16 * 10 * 10)])
+def test_a_baseline_ends_an_epoch_before_its_budget(tmp_path: Path, algo: str, steps: int) -> None:
+    text = GROUP.replace('presets = ["default"]', f'algo = "{algo}"')
+    [run, *_] = runs_of(read_study(written(tmp_path, text)))
+    assert run.budget - run.config.env_steps == steps
+
+
 def test_a_grid_is_every_combination(tmp_path: Path) -> None:
     runs = runs_of(read_study(written(tmp_path, SEARCH)))
     assert len(runs) == 8
@@ -277,6 +294,8 @@ def test_two_searches_may_try_the_same(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "line", "sentence"),
     [
+        (("[1, 2]", "[1, 2, 1]"), 7, "n_step has 1 twice"),
+        (("n_step = [1, 2]", "hidden = [[8], [8]]"), 7, "hidden has [8] twice"),
         (("[1, 2]", "[]"), 7, "n_step=[]; allowed: a list, or { low, high, log }"),
         (("[1, 2]", "{ low = 1, high = 2 }"), 7, "n_step is a span, and a grid needs a list"),
         (("[1, 2]", "[[[1]]]"), 7, "allowed: a list, or { low, high, log }"),
@@ -285,7 +304,7 @@ def test_two_searches_may_try_the_same(tmp_path: Path) -> None:
         (("[1, 2]", "{ low = 1, high = nan }"), 7, "high: expected float"),
         (("[1, 2]", f"{list(range(9999))}"), 7, "length <= 1000"),
         (
-            ("[1, 2], alpha", f"{list(range(1, 900))}, gamma = [{'0.9, ' * 900}0.8], alpha"),
+            ("[1, 2], alpha", f"{list(range(1, 900))}, sac_batch = {list(range(1, 900))}, alpha"),
             2,
             "runs; allowed",
         ),

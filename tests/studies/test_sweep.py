@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import random
@@ -23,7 +24,7 @@ from seads import cli
 from seads.agent.arrays import read_arrays
 from seads.studies.collecting import collect
 from seads.studies.engine import started
-from seads.studies.sweep import LOCK
+from seads.studies.sweep import LOCK, only_driver
 
 SETTINGS = ", ".join(
     f"{name} = {list(v) if isinstance(v, tuple) else v}" for name, v in TINY.items()
@@ -224,6 +225,15 @@ def test_a_second_driver_is_told_and_ends(undisturbed: Undisturbed) -> None:
     assert second.stderr.startswith(told)
     assert len(second.stderr.splitlines()) == 1
     assert not second.stdout
+
+
+def test_without_locks_a_sweep_works_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def none(file: int, how: int) -> None:
+        raise OSError(errno.ENOLCK, "no locks available")
+
+    monkeypatch.setattr("fcntl.flock", none)
+    with only_driver(tmp_path):
+        assert (tmp_path / LOCK).read_text().startswith(f"process {os.getpid()} on ")
 
 
 def test_nothing_listens_beyond_loopback(undisturbed: Undisturbed) -> None:

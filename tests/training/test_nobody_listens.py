@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from seads.training.config import TrainConfig
-from seads.training.progress import LOOKED_BACK, Pace, TrainingProgress, left_text
+from seads.training.progress import LOOKED_BACK, Pace, TrainingProgress, time_text
 
 Make = Callable[..., TrainConfig]
 TRAIN = f"exec {sys.executable} -m seads train --resume"
@@ -90,10 +90,11 @@ def test_the_time_left_is_that_of_the_last_minutes() -> None:
 
 
 @pytest.mark.parametrize(
-    ("seconds", "text"), [(4, "4 s"), (89, "89 s"), (600, "10 min"), (40_000, "11 h 07 min")]
+    ("seconds", "text"),
+    [(4, "4 s"), (89, "89 s"), (600, "10 min"), (40_000, "11 h 07 min"), (2e6, "23 days")],
 )
 def test_a_time_in_words(seconds: float, text: str) -> None:
-    assert left_text(seconds) == text
+    assert time_text(seconds) == text
 
 
 def test_the_bar_fits_80_columns_and_starts_where_the_run_was(

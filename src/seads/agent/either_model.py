@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import equinox as eqx
 import jax
@@ -106,7 +106,7 @@ class EitherForwardModel(ForwardModel):
         self,
         before: Bool[Array, "batch bits"],
         after: Bool[Array, "batch bits"],
-    ) -> EitherForwardModel:
+    ) -> Self:
         """The leads after new episodes, of which those count in which something changed."""
         changed = (before != after).any(-1)
 
@@ -134,7 +134,13 @@ class EitherForwardModel(ForwardModel):
 
         return optax.GradientTransformation(init, update)
 
-    def forget_board(self, share: Float[Array, ""]) -> EitherForwardModel:
+    @property
+    def metrics(self) -> dict[str, float]:
+        """The leads over the table."""
+        _, linear, network = map(float, self.leads)
+        return {"linear_lead": linear, "network_lead": network}
+
+    def forget_board(self, share: Float[Array, ""]) -> Self:
         """The network with its weights on the board this share smaller."""
         return eqx.tree_at(lambda model: model.network, self, self.network.forget_board(share))
 

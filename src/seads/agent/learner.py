@@ -20,12 +20,11 @@ from seads.agent.batches import (
     reward_episodes,
 )
 from seads.agent.buffer import EpisodeBuffer
-from seads.agent.either_model import EitherForwardModel
 from seads.agent.model_kinds import make_model
 from seads.agent.networks import SkillPolicy, make_critics, make_policy
 from seads.agent.observation_scale import ObservationScale
 from seads.agent.settings import AgentSettings
-from seads.agent.skill_model import Discriminator, ForwardModel, NetworkForwardModel
+from seads.agent.skill_model import Discriminator, ForwardModel
 from seads.envs.interface import symbol_columns
 from seads.streams import Purpose
 
@@ -108,10 +107,7 @@ def take_in(
     """What new episodes tell before anything is learned from them."""
     counts = jnp.arange(observations.shape[1]) <= lengths[:, None]
     scale = state.scale.updated(observations, counts)
-    model = state.model
-    if isinstance(model, EitherForwardModel):
-        model = model.judged(before, after)
-    return replace(state, scale=scale, model=model)
+    return replace(state, scale=scale, model=state.model.judged(before, after))
 
 
 def learn(
@@ -135,9 +131,7 @@ def learn(
     if settings.score_again:
         drawn = drawn.scored_by(state.model)
     rewarded, metrics = reward_episodes(drawn, settings, settings.discount(learning_rate))
-    metrics["model_loss"] = float(model_loss)
-    if isinstance(state.model, EitherForwardModel):
-        _, metrics["linear_lead"], metrics["network_lead"] = map(float, state.model.leads)
+    metrics |= {"model_loss": float(model_loss)} | state.model.metrics
     for i in range(rounds):
         k_round = jax.random.fold_in(key, i)
         state, losses = update_sac(state, rewarded.batches(rng), k_round, rate, settings)
@@ -164,7 +158,7 @@ def update_model(
         model, optimiser = carry
         loss, gradient = eqx.filter_value_and_grad(lambda m: m.loss(*batch))(model)
         model, optimiser = sac.descend(model, gradient, optimiser, optimiser_of, share)
-        if settings.board_decay and isinstance(model, NetworkForwardModel | EitherForwardModel):
+        if settings.board_decay:
             model = model.forget_board(share * settings.board_decay)
         return (model, optimiser), loss
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from seads.agent.settings import AgentSettings
@@ -62,9 +63,6 @@ PRESETS: dict[str, dict[str, Any]] = {
 }
 """How each preset differs from the paper; the ablations are the paper's own."""
 
-MORE_SKILLS = {25: 30, 12: 15}
-"""K of the preset more-skills for the games of the paper, by their number of moves."""
-
 
 def preset(
     name: str = "default", row: Environment | None = None, num_moves: int | None = None
@@ -82,5 +80,5 @@ def preset(
     if name == "more-skills":
         if num_moves is None:
             raise SeadsError("preset 'more-skills' needs an environment whose moves are known")
-        values["num_skills"] = MORE_SKILLS.get(num_moves, round(1.2 * num_moves))
+        values["num_skills"] = math.ceil(1.2 * num_moves)  # 30 and 15 in the paper's games
     return AgentSettings(**values)

@@ -221,6 +221,11 @@ class AgentSettings:
         rounds = -(-num_skills // rows)
         return self.episodes_going_on if spec.continuing else rounds * rows
 
+    def longest_epoch(self, spec: EnvSpec) -> int:
+        """The most env steps that an epoch can take."""
+        episodes = self.episodes_in(spec, self.episodes_per_epoch, self.skills_in(spec))
+        return episodes * spec.step_limit
+
     def for_environment(self, spec: EnvSpec, num_skills: int) -> AgentSettings:
         """With the entropy weight that `entropy_share` means in an environment.
 
@@ -279,11 +284,6 @@ def changes(values: dict[str, Any], kind: type = AgentSettings) -> dict[str, Any
             raise SeadsError(f"setting {name}={value!r}; allowed: {wanted}, such as {default!r}")
         result[name] = value
     return result
-
-
-def from_dict(values: dict[str, Any], kind: type = AgentSettings) -> Any:
-    """Settings as read from JSON."""
-    return kind(**changes(values, kind))
 
 
 def as_typed(value: Any) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 import equinox as eqx
 import jax
@@ -21,22 +21,39 @@ WITHOUT_XOR = "network-without-xor"
 """The kind of VIC's discriminator that is not shown which bits changed."""
 
 
-class ForwardModel(eqx.Module):
+class SkillModel(eqx.Module):
+    """What learning asks of either; a kind with nothing to say to a question leaves it."""
+
+    num_skills: eqx.AbstractVar[int]
+
+    @abstractmethod
+    def optimiser(self, settings: AgentSettings) -> optax.GradientTransformation:
+        """What makes steps of gradients, at the rate that fits the kind of model."""
+
+    def judged(self, before: Bool[Array, "batch bits"], after: Bool[Array, "batch bits"]) -> Self:
+        """What new episodes tell before anything is learned from them."""
+        return self
+
+    def forget_board(self, share: Float[Array, ""]) -> Self:
+        """The model with its weights on the board this share smaller."""
+        return self
+
+    @property
+    def metrics(self) -> dict[str, float]:
+        """What a run logs of it."""
+        return {}
+
+
+class ForwardModel(SkillModel):
     """q_theta(z_T | z_0, k): each bit flips on its own with probability f_theta(z_0, k).
 
     Predicting flips, not values, is easy where a skill's effect does not depend on the board.
     """
 
-    num_skills: eqx.AbstractVar[int]
-
     @property
     def shipped(self) -> ForwardModel:
         """What an agent takes along of it, which only predicts."""
         return self
-
-    @abstractmethod
-    def optimiser(self, settings: AgentSettings) -> optax.GradientTransformation:
-        """What makes steps of gradients, at the rate that fits the kind of model."""
 
     @abstractmethod
     def flip_logits(
@@ -126,7 +143,7 @@ class NetworkForwardModel(ForwardModel):
         """Adam."""
         return optax.chain(ADAM, optax.scale(settings.model_learning_rate))
 
-    def forget_board(self, share: Float[Array, ""]) -> NetworkForwardModel:
+    def forget_board(self, share: Float[Array, ""]) -> Self:
         """The model with its weights on the board this share smaller.
 
         What data keep asking for grows back. The rest, which says something of the boards seen
@@ -233,7 +250,7 @@ class TableForwardModel(ForwardModel):
         return optax.scale(settings.linear_learning_rate * self.num_skills)
 
 
-class Discriminator(eqx.Module):
+class Discriminator(SkillModel):
     """VIC: q_theta(k | z_0, z_T) directly; knows no novelty.
 
     Its input is [z_0, z_T, z_0 xor z_T], or [z_0, z_T] without the xor (S.11's (ii) and (i)).

@@ -83,6 +83,6 @@ class Trained(ABC, Generic[Shape]):
             "architecture": msgspec.to_builtins(self.architecture),
             **self.card,
         }
-        card.with_suffix(".tmp").write_text(json.dumps(content, indent=2) + "\n")
+        card.with_suffix(".tmp").write_bytes(json.dumps(content, indent=2).encode() + b"\n")
         for path in (weights, card):
             path.with_suffix(".tmp").rename(path)

@@ -55,7 +55,7 @@ class FlatTrainer:
     def __init__(self, config: RunConfig[SACSettings]):
         self.config = config
         settings = config.settings
-        epochs = -(-config.env_steps // (settings.num_envs * settings.steps_per_env))
+        epochs = -(-config.env_steps // settings.longest_epoch())
         if int(settings.updates * epochs) < 1:
             raise SeadsError(
                 f"updates={settings.updates}; allowed: {1 / epochs:.2g} or more, or the "

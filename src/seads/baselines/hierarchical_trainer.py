@@ -42,9 +42,7 @@ class HierarchicalTrainer:
         self.config = config
         settings = config.settings
         self.horizons = Horizons(settings.horizon_low, settings.horizon_high)
-        # no epoch has more steps than this, so that there are at least as many epochs
-        most = settings.episodes_per_epoch * self.horizons.low * self.horizons.high
-        epochs = -(-config.env_steps // most)
+        epochs = -(-config.env_steps // settings.longest_epoch())  # or more
         if int(settings.updates * epochs) < 1:
             raise SeadsError(
                 f"updates={settings.updates}; allowed: {1 / epochs:.2g} or more, or a run of "

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
+from seads.envs.interface import EnvSpec
 from seads.envs.registry import Environment
 from seads.errors import require, unknown
 
@@ -80,6 +81,10 @@ class SACSettings(BaselineSettings):
             f"({self.replay_transitions})",
         )
 
+    def longest_epoch(self, spec: EnvSpec | None = None) -> int:
+        """The env steps of an epoch, wherever it is."""
+        return self.num_envs * self.steps_per_env
+
 
 @dataclass(frozen=True)
 class HACSettings(BaselineSettings):
@@ -129,6 +134,10 @@ class HACSettings(BaselineSettings):
             "warmup_transitions",
             f"1 to replay_transitions ({self.replay_transitions})",
         )
+
+    def longest_epoch(self, spec: EnvSpec | None = None) -> int:
+        """The most env steps that an epoch can take, wherever it is."""
+        return self.episodes_per_epoch * self.horizon_low * self.horizon_high
 
 
 Settings = SACSettings | HACSettings

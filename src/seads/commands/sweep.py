@@ -42,6 +42,7 @@ class Options:
 
 def run(options: Options) -> dict[str, Any]:
     """Carry the study out, or list its runs."""
+    from seads.studies.cluster import check_answers
     from seads.studies.directory import check_directories
     from seads.studies.engine import started
     from seads.studies.runs import check_code, picked
@@ -59,21 +60,19 @@ def run(options: Options) -> dict[str, Any]:
     check_code(study, options.allow)
     home = options.out or Path("runs") / options.study.stem
     searches = Searches(study)
-    runs = picked(searches.with_groups(study), options.only)
-    sweep = Sweep(runs, home.absolute(), check_directories(runs, home))
+    sweep = Sweep(picked(searches.with_groups(study), options.only), home.absolute())
+    sweep.failed |= check_directories(sweep.runs, home)
     if options.dry_run:
-        listed = _listed(sweep, options.workers)
-        for search in (search for search in study.searches if search.trials):
-            count = search.trials * len(search.seeds)
-            print(f"and {count} runs of search {search.name}: its trials are not known yet")
-        return listed
+        return {"study": str(options.study), **_listed(sweep, searches, options.workers)}
+    if options.address is not None and not home.exists():  # else it is asked when it is needed
+        check_answers(options.address)
     with full_disk_in_words(home, "give the same command again"), only_driver(home):
         earlier = searches.begin(home)
-        runs += earlier
+        sweep.runs += earlier
         sweep.failed |= check_directories(earlier, home)
         sweep.look()
         waiting = searches.more(sweep, 1)
-        if waiting or any(map(sweep.goes_on, runs)):
+        if waiting or any(map(sweep.goes_on, sweep.runs)):
             with started(options.workers, options.address) as engine, SweepProgress() as show:
                 run_sweep(sweep, engine, show, searches.more)
         found = searches.to_json()
@@ -82,11 +81,8 @@ def run(options: Options) -> dict[str, Any]:
         print(_best(one))
     for name, why in sweep.failed.items():
         print(f"{name} failed: {why}")
-    if len(sweep.finished) < len(runs):
-        words = ["seads", "sweep", str(options.study), "--out", str(home)]
-        for option, values in (("--allow", options.allow), ("--only", options.only)):
-            words += [word for value in values for word in (option, value)]
-        print(f"go on with: {shlex.join(words)}")
+    if len(sweep.finished) < len(sweep.runs):
+        print(f"go on with: {_command(options, home)}")
     else:
         print(f"next: seads tables {home}")
     status = STOPPED if sweep.stopping else SOME_FAILED if sweep.failed else 0
@@ -94,42 +90,66 @@ def run(options: Options) -> dict[str, Any]:
     return {"study": str(options.study), **sweep.to_json(), **told, "exit_status": status}
 
 
+def _command(options: Options, home: Path) -> str:
+    """The same once more."""
+    words = ["seads", "sweep", str(options.study), "--out", str(home)]
+    words += ["--workers", str(options.workers)] if options.workers else []
+    words += ["--address", options.address] if options.address else []
+    for option, values in (("--allow", options.allow), ("--only", options.only)):
+        words += [word for value in values for word in (option, value)]
+    return shlex.join(words)
+
+
 def _best(search: dict[str, Any]) -> str:
     """The best trial of a search in a line."""
-    head = f"search {search['search']} on {search['env']}, {search['finished']} trials"
+    from seads.planning.words import count
+
+    head = f"search {search['search']} on {search['env']}, {count(search['finished'], 'trial')}"
     if search["best"] is None:
         return head
     values = ", ".join(f"{name}={value}" for name, value in search["best"].items())
     return f"{head}: best {values} ({search['success_on_training_boards']:.1%} of training boards)"
 
 
-def _listed(sweep: Any, workers: int | None) -> dict[str, Any]:
+def _listed(sweep: Any, searches: Any, workers: int | None) -> dict[str, Any]:
     """The runs with what is done of each, and how long the rest will take."""
     from seads.cores import cores
+    from seads.planning.words import count
     from seads.studies.estimate import estimate
-    from seads.studies.showing import duration, state_of
+    from seads.studies.showing import state_of
     from seads.tables import table_text
+    from seads.training.progress import time_text
 
     sweep.look()
-    count = workers or cores()
-    seconds = estimate(sweep, max(1, cores() // count))
+    at_once = workers or cores()
+    share = max(1, cores() // at_once)
+    seconds = estimate(sweep, share)
     rows = [
         (
             one.name,
             f"{one.config.env_steps:,}",
             state_of(one, sweep),
-            duration(seconds[one.name]) if seconds[one.name] else "",
+            time_text(seconds[one.name]) if seconds[one.name] else "",
         )
         for one in sweep.runs
     ]
-    total = sum(seconds.values())
-    print(table_text(("run", "env steps", "state", "about"), rows, left=("run", "state")))
-    print(
-        f"{len(rows)} runs, about {duration(total)} of work: {duration(total / count)} "
-        f"with {count} worker{'s' * (count > 1)}"
-    )
+    if rows:
+        print(table_text(("run", "env steps", "state", "about"), rows, left=("run", "state")))
     listed = [
         {"run": one.name, "env_steps": one.config.env_steps, "seconds": round(seconds[one.name])}
         for one in sweep.runs
     ]
-    return {**sweep.to_json(), "dry_run": listed, "seconds": round(total), "workers": count}
+    ahead = searches.ahead(sweep.home, share)
+    for one in ahead:
+        print(
+            f"search {one['search']} on {one['env']}: {count(one['runs'], 'run')} that are not "
+            f"known yet, about {time_text(one['seconds'])}"
+        )
+    total = sum(seconds.values()) + sum(one["seconds"] for one in ahead)
+    runs = len(rows) + sum(one["runs"] for one in ahead)
+    print(
+        f"{count(runs, 'run')}, about {time_text(total)} of work: "
+        f"{time_text(total / at_once)} with {count(at_once, 'worker')}"
+    )
+    found = {"dry_run": listed, "searches": ahead, "seconds": round(total), "workers": at_once}
+    return {**sweep.to_json(), "runs": runs, **found}

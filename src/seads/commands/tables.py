@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import tyro
 
 from seads.errors import SeadsError
+from seads.files import write_text_aside
 
 SOME_FAILED = 1
 
@@ -45,7 +46,7 @@ def run(options: Options) -> dict[str, Any]:
     for table in all_tables(results):
         tables[table.number] = [str(path) for path in table.write(options.out)]
     page = options.out / "claims.md"
-    page.write_text(claims_page(results))
+    write_text_aside(page, claims_page(results))
     figures: dict[str, list[str]] = {}
     remarks: list[str] = []
     if options.figures:

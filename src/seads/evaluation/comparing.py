@@ -83,7 +83,7 @@ def mann_whitney(ours: Values, theirs: Values) -> float:
     """The exact one-sided p of ours being larger than theirs, ties and all.
 
     The share of all ways to split the pooled values in two of these sizes that give ours a rank
-    sum as large as theirs; equal values share their mean rank. Counted, not sampled.
+    sum as large as the one observed; equal values share their mean rank. Counted, not sampled.
     """
     count = len(ours)
     ranks = np.rint(2 * rankdata([*ours, *theirs])).astype(int)  # doubled: whole numbers

@@ -60,5 +60,5 @@ class Patience:
     def _shorten(self, why: str) -> None:
         self.why = (
             f"{why}: planning gives up after {SHORT:g} s a board; train longer, or give "
-            f"--seconds {self._seconds:g} for the paper's limit"
+            f"--seconds {self._seconds:g} to plan for so long in any case"
         )

@@ -27,15 +27,7 @@ except Exception as error:
 
 def connect(ray: Any, address: str) -> list[int]:
     """Connect to the cluster; the cores of each of its nodes. Raises a sentence if none answers."""
-    host, _, port = address.rpartition(":")
-    # a larger number would be taken for another port
-    if not host or not port.isdecimal() or len(port) > 5 or not 0 < int(port) < 2**16:
-        raise SeadsError(f"--address {address!r}; write HOST:PORT, as `ray start --head` prints it")
-    try:
-        socket.create_connection((host, int(port)), timeout=5).close()
-    except OSError as error:
-        raise SeadsError(f"no Ray cluster can be reached at {address}: {error}") from None
-    _check_answers(address)
+    check_answers(address)
     try:
         ray.init(address=address, log_to_driver=False, logging_level="ERROR")
     except (ConnectionError, RuntimeError, ValueError) as error:
@@ -47,7 +39,16 @@ def connect(ray: Any, address: str) -> list[int]:
     return nodes
 
 
-def _check_answers(address: str) -> None:
+def check_answers(address: str) -> None:
+    """Raise a sentence unless a cluster answers at an address."""
+    host, _, port = address.rpartition(":")
+    # a larger number would be taken for another port
+    if not host or not port.isdecimal() or len(port) > 5 or not 0 < int(port) < 2**16:
+        raise SeadsError(f"--address {address!r}; write HOST:PORT, as `ray start --head` prints it")
+    try:
+        socket.create_connection((host, int(port)), timeout=5).close()
+    except OSError as error:
+        raise SeadsError(f"no Ray cluster can be reached at {address}: {error}") from None
     try:
         probe = subprocess.run(
             [sys.executable, "-c", PROBE, address],

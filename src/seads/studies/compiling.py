@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import json
 import os
 import time
 from contextlib import suppress
 from functools import cache
+from io import FileIO
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -16,6 +16,7 @@ from typing import Any
 import jax
 
 from seads.jax_setup import cache_home
+from seads.training.lock import lock_file
 
 PATIENCE = 300.0
 """Seconds to wait for another run's first update; whoever waited longer compiles, too."""
@@ -36,32 +37,30 @@ class OneCompiles:
     """Around a run's training, which tells it by `report` how it goes.
 
     The first of a kind holds a lock in the cache of compiled programs until it has learned for an
-    epoch; the lock of a process that is killed is gone. Once that was done nobody waits again.
+    epoch; the lock of a process that is killed is gone. Once that was done nobody waits again, nor
+    where the cache cannot be written or locked.
     """
 
     def __init__(self, config: dict[str, Any]) -> None:
         flags = os.environ.get("XLA_FLAGS", "")
         kind = [{**config, "seed": 0}, jax.__version__, code_digest(), flags]
         name = hashlib.sha256(json.dumps(kind, sort_keys=True).encode()).hexdigest()[:24]
-        directory = cache_home() / "compiled-kinds"
-        directory.mkdir(parents=True, exist_ok=True)
-        self._file = (directory / name).open("a+b")
+        self._path = cache_home() / "compiled-kinds" / name
+        self._file: FileIO | None = None
 
     def __enter__(self) -> OneCompiles:
-        until = time.monotonic() + PATIENCE
-        while not self._is_done and time.monotonic() < until:
-            with suppress(BlockingIOError):
-                fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                break
-            time.sleep(ASK_EVERY)
+        with suppress(OSError):
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            self._file = self._path.open("a+b", buffering=0)
+            self._wait(self._file.fileno())
         return self
 
     def report(self, event: str, facts: dict[str, Any]) -> None:
         """Hear of an epoch; the first that learned lets the others begin."""
-        if event == "epoch" and not self._is_done and facts.keys() - _COUNTERS:
-            self._file.write(b"compiled\n")
-            self._file.flush()
-            fcntl.flock(self._file, fcntl.LOCK_UN)
+        if self._file and event == "epoch" and facts.keys() - _COUNTERS:
+            with suppress(OSError), self._file:
+                self._file.write(b"compiled\n")
+            self._file = None
 
     def __exit__(
         self,
@@ -69,8 +68,13 @@ class OneCompiles:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        self._file.close()
+        if self._file:
+            self._file.close()
 
-    @property
-    def _is_done(self) -> bool:
-        return os.fstat(self._file.fileno()).st_size > 0
+    def _wait(self, file: int) -> None:
+        until = time.monotonic() + PATIENCE
+        while os.fstat(file).st_size == 0 and time.monotonic() < until:
+            with suppress(BlockingIOError):
+                lock_file(file)
+                return
+            time.sleep(ASK_EVERY)

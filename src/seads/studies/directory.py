@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,14 +10,13 @@ from typing import Annotated, Any
 
 from msgspec import Meta, Struct
 
-from seads import __version__
 from seads.errors import SeadsError
 from seads.evaluation.results import checkpoint_agents
 from seads.reading import Count, Name, as_kind, read_json
 from seads.studies.measuring import Evaluation, common_evaluations, common_step, evaluations
 from seads.studies.runs import StudyRun, differences
 from seads.training.config import read_config
-from seads.training.provenance import read_meta
+from seads.training.provenance import read_meta, refuse_newer
 
 TAIL = 4096
 """Bytes from the end of a file in which its last line is looked for."""
@@ -145,12 +143,4 @@ def check_version(directory: Path) -> None:
         made_by = read_json(directory / "meta.json", _MadeBy, "").seads
     except (SeadsError, OSError):
         return  # none has begun there, or it is damaged, which is told otherwise
-    ours, theirs = (
-        [int(part) for part in re.findall(r"\d+", version)[:3]]
-        for version in (__version__, made_by)
-    )
-    if theirs > ours:
-        raise SeadsError(
-            f"{directory} was made by seads {made_by}, which is newer than this {__version__}; "
-            "upgrade, or choose another --out"
-        )
+    refuse_newer(directory, made_by)

@@ -66,18 +66,20 @@ class Engine:
 
     def _outcome(self, ref: Any) -> dict[str, str]:
         errors = self._ray.exceptions
+        died = (errors.WorkerCrashedError, errors.NodeDiedError, errors.LocalRayletDiedError)
         try:
             return self._ray.get(ref)
         except (errors.TaskCancelledError, KeyboardInterrupt):
             return {"status": "stopped", "why": ""}
         except errors.OutOfMemoryError:
-            return {"status": "failed", "why": "its node had no memory left; use fewer --workers"}
+            why = "its node had no memory left; use fewer --workers"
+        except died as error:
+            why = f"its worker died {RETRIES + 1} times: {error}"
+        except errors.RayTaskError as error:  # which is not tried again
+            why = f"{type(error.cause).__name__}: {error.cause}"
         except errors.RayError as error:
-            told = str(error).strip().splitlines()
-            why = (
-                f"its worker died {RETRIES + 1} times: {told[0] if told else type(error).__name__}"
-            )
-            return {"status": "failed", "why": why}
+            why = f"{type(error).__name__}: {error}"
+        return {"status": "failed", "why": " ".join(why.split())[:300]}
 
 
 def _do(order: dict[str, Any]) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""About how long runs take: at the speed of finished ones of their kind, else by counting work."""
+"""About how long runs take: at the speed of one of their kind that has begun, else by counting."""
 
 from __future__ import annotations
 
@@ -7,15 +7,14 @@ import time
 from contextlib import closing
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 
 from seads.agent.settings import AgentSettings
-from seads.baselines.settings import KINDS
+from seads.baselines.settings import KINDS, HACSettings, SACSettings
 from seads.envs import make_env
 from seads.envs.interface import BatchedEnv
-from seads.studies.runs import spec_of
+from seads.studies.runs import StudyRun, spec_of
 from seads.studies.sweep import Sweep
 from seads.training.config import TrainConfig
 
@@ -38,7 +37,7 @@ MEASURING = 30.0
 def estimate(sweep: Sweep, cores: int) -> dict[str, float]:
     """Seconds that each run still needs on a share of cores, by name; a guess within a factor two.
 
-    The second core of a run is worth half: an update waits for the one before.
+    Once a run of a kind has begun, all of the kind count as being as fast as that.
     """
     speeds: dict[tuple[str, str], float] = {}
     for run in sweep.runs:
@@ -49,10 +48,20 @@ def estimate(sweep: Sweep, cores: int) -> dict[str, float]:
     for run in sweep.runs:
         now = sweep.standings[run.name]
         if run.kind not in speeds:
-            speeds[run.kind] = counted_speed(run.config) * (1 + 0.5 * (min(cores, 2) - 1))
+            speeds[run.kind] = _speed(run.config, cores)
         left = 0 if now.trained else max(0, run.config.env_steps - now.env_steps)
         found[run.name] = left / speeds[run.kind] + MEASURING * bool(now.missing)
     return found
+
+
+def seconds_of(run: StudyRun, cores: int) -> float:
+    """Seconds of a run of which nothing is known yet."""
+    return run.config.env_steps / _speed(run.config, cores) + MEASURING
+
+
+def _speed(config: TrainConfig, cores: int) -> float:
+    """The second core of a run is worth half: an update waits for the one before."""
+    return counted_speed(config) * (1 + 0.5 * (min(cores, 2) - 1))
 
 
 def counted_speed(config: TrainConfig) -> float:
@@ -79,14 +88,14 @@ class _Epoch:
 
 
 def _baseline(config: TrainConfig) -> _Epoch:
-    settings: Any = config.settings
-    update = _update(config, settings.batch)
-    if settings.algorithm == "sac":
-        rows, each = settings.num_envs, settings.steps_per_env
-        return _Epoch(rows, rows * each, each, settings.updates * update)
+    settings: SACSettings | HACSettings = config.settings
+    updated = settings.updates * _update(config, settings.batch)
+    steps = settings.longest_epoch()
+    if isinstance(settings, SACSettings):
+        rows = settings.num_envs
+        return _Epoch(rows, steps, steps / rows, updated)
     rows = settings.episodes_per_epoch
-    each = HORIZON * settings.horizon_low * settings.horizon_high
-    return _Epoch(rows, rows * each, each, 2 * settings.updates * update)  # both levels
+    return _Epoch(rows, HORIZON * steps, HORIZON * steps / rows, 2 * updated)  # both levels
 
 
 def _skills(config: TrainConfig) -> _Epoch:

@@ -12,6 +12,7 @@ from typing import Any
 from seads.baselines.settings import KINDS
 from seads.checkpoints import steps_of
 from seads.envs.own import is_own
+from seads.errors import SeadsError
 from seads.evaluation.depths import parse_depths
 from seads.evaluation.measure import (
     Measuring,
@@ -26,8 +27,10 @@ from seads.evaluation.results import (
     result_name,
     write_result,
 )
+from seads.evaluation.tasks import draw_boards
 from seads.solving.solver import Solving
 from seads.studies.runs import StudyRun
+from seads.studies.study import Study
 
 
 @dataclass(frozen=True)
@@ -106,6 +109,22 @@ def evaluations(run: StudyRun, at: int | None = None) -> list[Evaluation]:
             deep = Evaluation("tasks", along=False, replan=True, depths=wanted.deep, **shared)
             found.append(deep)
     return found
+
+
+def check_depths(runs: Sequence[StudyRun], study: Study) -> None:
+    """Refuse depths that a game has no boards of, before anything is learned."""
+    asked = {
+        (run.config.env, one.depths, one.split): run
+        for run in runs
+        for one in evaluations(run)
+        if one.depths
+    }
+    for (env, depths, split), run in asked.items():
+        try:
+            draw_boards(env, parse_depths(depths), 1, split, seed=0)
+        except SeadsError as error:
+            place = run.place if run.place.has("deep") else study.usual
+            raise place.wrong(f"deep={depths!r} with {env}: {error}", "deep") from None
 
 
 def common_step(siblings: Sequence[StudyRun], home: Path) -> int | None:

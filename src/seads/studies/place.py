@@ -28,6 +28,10 @@ class Place:
         found = self._line(word, texts=False) or self._line(word, texts=True) or self.first
         return SeadsError(f"{self.path}, line {found}: {error}")
 
+    def has(self, key: str) -> bool:
+        """Whether the part has a key or a table of that name."""
+        return self._line(key, texts=False) is not None
+
     def part(self, name: str, number: int = 0) -> Place:
         """The lines of the n-th [[name]], or of [name], up to the next part."""
         begins = re.compile(rf"\s*\[\[?\s*{name}\s*]")

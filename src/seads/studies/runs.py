@@ -40,6 +40,8 @@ class StudyRun:
     config: TrainConfig
     budget: int
     evaluate: Evaluating
+    place: Place = dataclasses.field(repr=False, compare=False)
+    """Where in the study's file it stands."""
 
     @property
     def kind(self) -> tuple[str, str]:
@@ -76,7 +78,7 @@ def group_runs(group: Group, place: Place) -> Iterator[StudyRun]:
             for seed in group.seeds:
                 name = f"{env.replace(':', '-')}-{label}-seed{seed}"
                 config = dataclasses.replace(one, seed=seed)
-                yield StudyRun(name, label, config, group.budget, group.evaluate)
+                yield StudyRun(name, label, config, group.budget, group.evaluate, place)
 
 
 def _configured(group: Group, env: str, preset: str, place: Place) -> TrainConfig:
@@ -94,8 +96,9 @@ def _configured(group: Group, env: str, preset: str, place: Place) -> TrainConfi
             settings=dict(group.settings),
             env_options=dict(group.env_options),
         )
-        spec_of(config)  # an option that its environment does not take is told now
-        steps = group.budget - longest_epoch(config)
+        # so the last checkpoint, for which the learning rate has fallen, is the last one below the
+        # budget, which is the one that the paper uses (S.8.1)
+        steps = group.budget - config.settings.longest_epoch(spec_of(config))
         if steps < 1:
             raise SeadsError(f"budget={group.budget} is less than one epoch may take")
         return dataclasses.replace(config, env_steps=steps, **schedule)
@@ -130,21 +133,6 @@ def spec_of(config: TrainConfig) -> EnvSpec:
     return _SPECS[key]
 
 
-def longest_epoch(config: TrainConfig) -> int:
-    """The most env steps that an epoch can take; training ends that much before the budget.
-
-    So its last checkpoint, for which the learning rate has fallen, is the last one below the
-    budget, which is the one that the paper uses (S.8.1).
-    """
-    settings: Any = config.settings
-    if hasattr(settings, "steps_per_env"):
-        return settings.num_envs * settings.steps_per_env
-    if hasattr(settings, "horizon_high"):
-        return settings.episodes_per_epoch * settings.horizon_low * settings.horizon_high
-    spec, rows = spec_of(config), settings.episodes_per_epoch
-    return settings.episodes_in(spec, rows, settings.skills_in(spec)) * spec.step_limit
-
-
 def picked(runs: list[StudyRun], patterns: Collection[str]) -> list[StudyRun]:
     """The runs whose names fit one of some patterns, as of file names; all if there are none."""
     for pattern in patterns:
@@ -158,27 +146,25 @@ def picked(runs: list[StudyRun], patterns: Collection[str]) -> list[StudyRun]:
     ]
 
 
-def check_names(runs: Iterable[StudyRun], study: Study) -> None:
+def check_names(runs: Iterable[StudyRun]) -> None:
     """Names are directories: no two runs may share one."""
     names: set[str] = set()
     for run in runs:
         if run.name in names:
-            raise SeadsError(
-                f"{study.path}: groups overlap, both have {run.name}; give one another name"
+            raise run.place.wrong(
+                f"runs overlap, two are named {run.name}; give a group another name"
             )
         names.add(run.name)
 
 
-def check_distinct(runs: Iterable[StudyRun], study: Study) -> None:
+def check_distinct(runs: Iterable[StudyRun]) -> None:
     """Equal configurations in two groups, or in one and a search, would be counted twice."""
     configs: dict[str, str] = {}
     for run in runs:
         learned = run.config.as_json() | {"preset": "", "changed": []}
         twin = configs.setdefault(json.dumps(learned, sort_keys=True), run.name)
         if twin != run.name:
-            raise SeadsError(
-                f"{study.path}: groups overlap, {twin} and {run.name} are the same run"
-            )
+            raise run.place.wrong(f"runs overlap, {twin} and {run.name} are the same run")
 
 
 def differences(ours: Mapping[str, Any], theirs: Mapping[str, Any], under: str = "") -> list[str]:

@@ -6,6 +6,7 @@ runs' directories say, and its runs' names are its settings, so the journal can 
 
 from __future__ import annotations
 
+import glob
 import itertools
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -18,7 +19,9 @@ from msgspec import Struct
 from seads.agent.settings import as_typed
 from seads.errors import SeadsError, told
 from seads.reading import MOST_RESULT_BYTES, Share, read_json
-from seads.studies.measuring import evaluations
+from seads.studies.directory import damage, is_trained
+from seads.studies.estimate import seconds_of
+from seads.studies.measuring import check_depths, evaluations
 from seads.studies.place import Place
 from seads.studies.runs import StudyRun, check_distinct, check_names, group_runs, runs_of
 from seads.studies.study import Evaluating, Group, Search, Study
@@ -75,15 +78,20 @@ class Searches:
         return [run for one in self._all for run in one.runs]
 
     def with_groups(self, study: Study) -> list[StudyRun]:
-        """The runs of the study's groups, then those of its grids; any that overlap raise.
+        """The runs of the study's groups, then those of its grids; any that cannot be raise.
 
         Two searches may try the same: each has its own heat map.
         """
         groups = runs_of(study)
-        check_names([*groups, *self.runs], study)
+        check_names([*groups, *self.runs])
         for runs in ([], *(one.runs for one in self._all)):
-            check_distinct([*groups, *runs], study)
+            check_distinct([*groups, *runs])
+        check_depths(groups, study)
         return [*groups, *self.runs]
+
+    def ahead(self, home: Path, cores: int) -> list[dict[str, Any]]:
+        """Of each search by tpe how many runs are left to do, and about how long they take."""
+        return [one.ahead(home, cores) for one in self._all if one.search.sampler == "tpe"]
 
     def begin(self, home: Path) -> list[StudyRun]:
         """Open the journals in a directory; the runs of trials that they tell of."""
@@ -118,6 +126,17 @@ class _Search:
     def runs(self) -> list[StudyRun]:
         """Those of all its trials as far as they are known."""
         return [run for trial in self.trials for run in trial.runs]
+
+    def ahead(self, home: Path, cores: int) -> dict[str, Any]:
+        """What trials are proposed nobody knows: all count as long as one amid the space."""
+        search = self.search
+        amid = {name: _middle(values) for name, values in search.space.items()}
+        [run, *_] = trial_of(search, _rounded(amid), self._place).runs
+        tried = home.glob(f"{glob.escape(run.name.partition('=')[0])}=*")
+        trained = sum(damage(one) is None and is_trained(one) for one in tried)
+        left = max(0, search.trials * len(search.seeds) - trained)
+        seconds = left * seconds_of(run, cores)
+        return {"search": search.name, "env": search.env, "runs": left, "seconds": round(seconds)}
 
     def begin(self, home: Path) -> list[StudyRun]:
         import optuna
@@ -220,6 +239,15 @@ def _suggested(asked: Any, name: str, values: Any) -> None:
     low, high, log = values["low"], values["high"], values.get("log", False)
     whole = type(low) is int and type(high) is int
     (asked.suggest_int if whole else asked.suggest_float)(name, low, high, log=log)
+
+
+def _middle(values: Any) -> Any:
+    """A value from amid a list or a span."""
+    if isinstance(values, list):
+        return values[len(values) // 2]
+    low, high = values["low"], values["high"]
+    whole = type(low) is int and type(high) is int
+    return (low + high) // 2 if whole else (low + high) / 2
 
 
 def _rounded(params: Mapping[str, Any]) -> dict[str, Any]:

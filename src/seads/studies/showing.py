@@ -7,8 +7,10 @@ import time
 from collections import Counter
 from typing import Any
 
+from seads.planning.words import count
 from seads.studies.runs import StudyRun
 from seads.studies.sweep import Sweep
+from seads.training.progress import time_text
 
 LINE_EVERY = 60.0
 """Seconds between lines of progress where there is no terminal."""
@@ -79,7 +81,7 @@ def text_of(run: StudyRun, sweep: Sweep) -> str:
     if state != "running":
         return state
     left = time_left(run, sweep)
-    ahead = "" if left is None else f", {duration(left)} left"
+    ahead = "" if left is None else f", {time_text(left)} left"
     return f"running, {now.env_steps:,} of {run.config.env_steps:,} env steps{ahead}"
 
 
@@ -96,15 +98,7 @@ def total_text(sweep: Sweep) -> str:
     counts = Counter(state_of(run, sweep) for run in sweep.runs)
     order = ("done", "measuring", "running", "waiting", "failed")
     told = ", ".join(f"{counts[state]} {state}" for state in order if counts[state])
-    return f"{len(sweep.runs)} runs: {told}" + ("; stopping" if sweep.stopping else "")
-
-
-def duration(seconds: float) -> str:
-    """Seconds as people say them."""
-    minutes, hours = seconds / 60, seconds / 3600
-    if hours >= 2:
-        return f"{hours:.1f} h" if hours < 100 else f"{hours / 24:.0f} days"
-    return f"{minutes:.0f} min" if minutes >= 2 else f"{seconds:.0f} s"
+    return f"{count(len(sweep.runs), 'run')}: {told}" + ("; stopping" if sweep.stopping else "")
 
 
 def _table(sweep: Sweep) -> Any:

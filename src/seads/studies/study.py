@@ -141,6 +141,8 @@ class Study:
     searches: tuple[Search, ...]
     places: tuple[Place, ...]
     """Where in the file each group stands, then each search."""
+    usual: Place
+    """Where it stands what is measured of all groups."""
 
     @property
     def without_searches(self) -> Study:
@@ -171,10 +173,7 @@ def read_study(path: Path) -> Study:
     usual = _filled(Evaluating, _table(content.get("evaluate", {}), there), there)
     groups, searches = (_tables(content, name, whole) for name in TABLES[:2])
     places = [whole.part(name, n) for name in TABLES[:2] for n in range(len(content.get(name, ())))]
-    found = [
-        _filled(Group, {"evaluate": {}, **one}, place, usual)
-        for one, place in zip(groups, places, strict=False)
-    ]
+    found = [_group(one, place, usual) for one, place in zip(groups, places, strict=False)]
     for one, place in zip(found, places, strict=False):
         _check_count(len(one.envs) * max(1, len(one.presets)) * len(one.seeds), place)
     sought = [
@@ -184,7 +183,7 @@ def read_study(path: Path) -> Study:
     _check_titles(sought, places[len(groups) :])
     if not found and not sought:
         raise SeadsError(f"{path} has no runs: give it [[groups]] or [[search]]")
-    return Study(path, tuple(found), tuple(sought), tuple(places))
+    return Study(path, tuple(found), tuple(sought), tuple(places), there)
 
 
 def _tables(content: dict[str, Any], name: str, whole: Place) -> list[dict[str, Any]]:
@@ -200,9 +199,15 @@ def _table(value: Any, place: Place) -> dict[str, Any]:
     return value
 
 
-def _filled(
-    kind: type, values: dict[str, Any], place: Place, usual: Evaluating | None = None
-) -> Any:
+def _group(values: dict[str, Any], place: Place, usual: Evaluating) -> Group:
+    """A group, which measures what is usual unless it says otherwise."""
+    own = _table(values.get("evaluate", {}), place)
+    evaluate = _filled(Evaluating, dataclasses.asdict(usual) | own, place)
+    rest = {key: value for key, value in values.items() if key != "evaluate"}
+    return dataclasses.replace(_filled(Group, rest, place), evaluate=evaluate)
+
+
+def _filled(kind: type, values: dict[str, Any], place: Place) -> Any:
     """A dataclass of the values; unknown, missing and wrong ones raise with their line."""
     fields = {one.name: one for one in dataclasses.fields(kind)}
     hints = get_type_hints(kind, include_extras=True)
@@ -212,13 +217,6 @@ def _filled(
         name = plural.get(key, key)
         if name not in fields:
             raise place.wrong(unknown("key", key, fields), key)
-        if name == "evaluate":
-            found[name] = (
-                _filled(Evaluating, dataclasses.asdict(usual) | _table(value, place), place)
-                if usual
-                else value
-            )
-            continue
         try:
             found[name] = _value(name, value, hints[name])
         except SeadsError as error:
@@ -297,6 +295,9 @@ def _checked(search: Search, place: Place) -> Search:
             given = f"{name}={str(values)[:80]}"
             allowed = f"{given}; allowed: a list, or {{ low, high, log }}{error}"
             raise place.wrong(allowed, name) from None
+        twice = None if span else next((v for n, v in enumerate(values) if v in values[:n]), None)
+        if twice is not None:
+            raise place.wrong(f"{name} has {twice!r} twice", name)
         if span and search.sampler == "grid":
             raise place.wrong(f"{name} is a span, and a grid needs a list of values", name)
         if span and not values["low"] < values["high"]:

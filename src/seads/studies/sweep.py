@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
 import signal
 import socket
@@ -19,6 +18,7 @@ from seads.studies.directory import UNKNOWN, Standing, damage, standing
 from seads.studies.engine import Engine
 from seads.studies.runs import StudyRun
 from seads.studies.work import FAILED, STOPPED, as_order
+from seads.training.lock import lock_file
 
 LOCK = "sweep.lock"
 LOOK_EVERY = 1.0
@@ -143,8 +143,8 @@ def only_driver(home: Path) -> Iterator[None]:
     handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
     try:
         try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
+            lock_file(handle)  # where there are no locks, those of the runs must do
+        except BlockingIOError:
             holder = os.read(handle, 200).decode(errors="replace").strip()
             raise SeadsError(
                 f"another sweep is at work in {home} ({holder or 'just started'}); "

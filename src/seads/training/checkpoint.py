@@ -63,7 +63,7 @@ def write_checkpoint(
         aside.mkdir()
         digest = write_arrays(aside / RESUMABLE, arrays)
         manifest = {**facts, "env_steps": env_steps, "layout": LAYOUT, "sha256": digest}
-        (aside / MANIFEST).write_text(json.dumps(manifest, indent=2) + "\n")
+        (aside / MANIFEST).write_bytes(json.dumps(manifest, indent=2).encode() + b"\n")
         for path in (aside / RESUMABLE, aside / MANIFEST, aside):
             _flush(path)
         if _digest(aside / RESUMABLE) != digest:

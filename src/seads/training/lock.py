@@ -36,6 +36,22 @@ _MOST_BYTES = 4096
 _NO_LOCKS_HERE = (errno.ENOLCK, errno.EOPNOTSUPP, errno.ENOSYS, errno.EINVAL)
 
 
+def lock_file(file: int) -> bool:
+    """Lock an open file until it is closed; False where the file system has no locks.
+
+    Raises BlockingIOError where another process has it.
+    """
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        if error.errno in (errno.EAGAIN, errno.EACCES):
+            raise BlockingIOError(*error.args) from None
+        if error.errno not in _NO_LOCKS_HERE:
+            raise
+        return False
+    return True
+
+
 class Holder(Struct, frozen=True):
     """Who holds a lock."""
 
@@ -114,7 +130,7 @@ class RunLock:
     def _take(self) -> None:
         """Open the file, once it is seen that nobody else lives who has it."""
         while True:
-            self._file, kernel_says = self._open()
+            kernel_says = self._open()
             other = self._read()
             if other is not None and self._lives(other, kernel_says):
                 os.close(self._file)
@@ -123,26 +139,22 @@ class RunLock:
                 return
             os.close(self._file)  # its holder let go of it while it was watched
 
-    def _open(self) -> tuple[int, bool]:
-        """The file, locked; and whether this file system has locks at all."""
+    def _open(self) -> bool:
+        """Open the file and lock it; whether this file system has locks at all."""
         while True:
-            file = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+            self._file = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
             try:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                kernel_says = True
-            except OSError as error:
-                if error.errno not in _NO_LOCKS_HERE:
-                    self._file = file
-                    holder = self._read()
-                    os.close(file)
-                    if error.errno in (errno.EAGAIN, errno.EACCES):
-                        raise self._held(holder) from None
-                    raise
-                kernel_says = False
-            self._file = file
-            if self._is_the_file():
-                return file, kernel_says
-            os.close(file)  # its holder has just let go of it, and taken it away
+                kernel_says = lock_file(self._file)
+                if self._is_the_file():
+                    return kernel_says
+            except BlockingIOError:
+                holder = self._read()
+                os.close(self._file)
+                raise self._held(holder) from None
+            except OSError:
+                os.close(self._file)
+                raise
+            os.close(self._file)  # its holder has just let go of it, and taken it away
 
     def _is_the_file(self) -> bool:
         with suppress(FileNotFoundError):

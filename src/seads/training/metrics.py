@@ -47,7 +47,7 @@ class MetricLog:
             keep_until(path, last_epoch)
         before = read_counted(self._paths[1], TimingLine)[0]
         self._seconds_before = before[-1]["seconds"] if before else 0.0
-        self._files = [path.open("a", buffering=1) for path in self._paths]
+        self._files = [path.open("a", buffering=1, encoding="utf-8") for path in self._paths]
         self._board = SummaryWriter(str(directory / "tensorboard"), purge_step=env_steps + 1)
         self._wandb = wandb_run
 

@@ -116,7 +116,7 @@ class TrainingProgress:
         last, rate, left = self._last, self._pace.epochs_per_second, self._pace.seconds_left
         parts = []
         if left is not None:
-            parts.append(f"{left_text(left)} left")
+            parts.append(f"{time_text(left)} left")
         if not short:
             parts.insert(0, f"{last['env_steps']:,}/{self._config.env_steps:,} env steps")
             parts += [] if rate is None else [f"{rate:.1f} epochs/s"]
@@ -136,12 +136,15 @@ class TrainingProgress:
             self._stream.flush()
 
 
-def left_text(seconds: float) -> str:
+def time_text(seconds: float) -> str:
     """A time to wait, as short as it can be said."""
     minutes = round(seconds / 60)
     if seconds < 90:
         return f"{seconds:.0f} s"
-    return f"{minutes} min" if minutes < 100 else f"{minutes // 60} h {minutes % 60:02} min"
+    if minutes < 100:
+        return f"{minutes} min"
+    hours = f"{minutes // 60} h {minutes % 60:02} min"
+    return hours if minutes < 100 * 60 else f"{seconds / 86400:.0f} days"
 
 
 def _shortened(name: str, most: int) -> str:

@@ -7,6 +7,7 @@ import functools
 import json
 import os
 import platform
+import re
 import shlex
 import subprocess
 from importlib.metadata import version
@@ -16,6 +17,7 @@ from typing import Any, Literal, TypedDict
 from seads import __version__
 from seads.agent.settings import as_typed
 from seads.envs.own import is_own
+from seads.errors import SeadsError
 from seads.files import write_text_aside
 from seads.reading import Count, Name, read_json
 from seads.training.algorithms import AnyProgress
@@ -43,6 +45,18 @@ class RunMeta(TypedDict, total=False):
 def read_meta(path: Path) -> RunMeta:
     """What a run says of itself; nothing where it has not said anything yet."""
     return read_json(path, RunMeta, "what a run says of itself") if path.exists() else {}
+
+
+def refuse_newer(path: Path, made_by: object) -> None:
+    """Refuse what a newer version than this has made."""
+    ours, theirs = (
+        [int(part) for part in re.findall(r"\d+", str(version))[:3]]
+        for version in (__version__, made_by)
+    )
+    if theirs > ours:
+        raise SeadsError(
+            f"{path} was made by seads {made_by}, which is newer than this {__version__}; upgrade"
+        )
 
 
 def card(config: TrainConfig) -> dict[str, Any]:

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from seads import __version__
 from seads.agent.card import CARD, FirstAndLast, find, packaged, read_facts
 from seads.agent.settings import as_typed
 from seads.errors import SeadsError, unknown
@@ -16,7 +14,7 @@ from seads.evaluation.stored import counting_results
 from seads.show.report.records import RunRecord
 from seads.training.config import read_stored_config
 from seads.training.metrics import MetricLine, TimingLine, read_counted
-from seads.training.provenance import read_meta
+from seads.training.provenance import read_meta, refuse_newer
 from seads.training.pushes import read_pushes
 
 Groups = dict[tuple[str, str], list[RunRecord]]
@@ -46,7 +44,7 @@ def read_run(source: str | Path, results: Path = Path("runs")) -> RunRecord:
     if in_package and not (results / name / "config.json").is_file():
         homes.append(results / name)
     card = read_facts(home)
-    _check_version(home, card.get("version", 0))
+    refuse_newer(home, card.get("version", 0))
     return RunRecord(
         path=home,
         name=name,
@@ -63,7 +61,7 @@ def read_run(source: str | Path, results: Path = Path("runs")) -> RunRecord:
 
 def _read_directory(path: Path) -> RunRecord:
     meta = read_meta(path / "meta.json")
-    _check_version(path, meta.get("seads", 0))
+    refuse_newer(path, meta.get("seads", 0))
     config, algorithm = read_stored_config(path / "config.json")
     metrics, damaged = read_counted(path / "metrics.jsonl", MetricLine)
     timing, damaged_too = read_counted(path / "timing.jsonl", TimingLine)
@@ -125,17 +123,6 @@ def _differing(settings: Sequence[dict[str, Any]]) -> list[str]:
         for name, value in one.items():
             values.setdefault(name, set()).add(json.dumps(value))
     return [name for name, found in values.items() if len(found) > 1]
-
-
-def _check_version(path: Path, made_by: object) -> None:
-    ours, theirs = (
-        [int(part) for part in re.findall(r"\d+", str(version))[:2]]
-        for version in (__version__, made_by)
-    )
-    if theirs > ours:
-        raise SeadsError(
-            f"{path} was made by seads {made_by}, which is newer than this {__version__}; upgrade"
-        )
 
 
 def _results(*homes: Path) -> list[dict[str, Any]]:

@@ -11,6 +11,7 @@ from typing import Any
 
 from seads.envs.own import is_own
 from seads.errors import SeadsError
+from seads.files import write_text_aside
 from seads.show.report.learning import draw_curves, draw_wall_clock
 from seads.show.report.page import Section, details, page, table
 from seads.show.report.reading import Groups, group_runs, read_run
@@ -90,7 +91,8 @@ def write_report(
     names = ", ".join(sorted({run.env for run in runs}))
     title = f"{names}: {len(runs)} run{'' if len(runs) == 1 else 's'}"
     out.parent.mkdir(parents=True, exist_ok=True)
-    out.write_text(page(title, [remark for run in runs for remark in run.remarks], sections))
+    remarks = [remark for run in runs for remark in run.remarks]
+    write_text_aside(out, page(title, remarks, sections))
     files = [out]
     if figures is not None:
         for section in sections:

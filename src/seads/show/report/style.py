@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
+from seads.files import write_aside
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
@@ -109,8 +111,10 @@ def save(drawn: Figure, directory: Path, name: str) -> list[Path]:
     paths = [directory / f"{name}.{suffix}" for suffix in FORMATS]
     dates = {"pdf": {"CreationDate": None}, "svg": {"Date": None}, "png": {}}
     with matplotlib.rc_context(STYLE):
-        for path in paths:
-            drawn.savefig(path, dpi=200, metadata=dates[path.suffix[1:]])
+        for suffix, path in zip(FORMATS, paths, strict=True):
+            content = io.BytesIO()
+            drawn.savefig(content, format=suffix, dpi=200, metadata=dates[suffix])
+            write_aside(path, content.getvalue())
     return paths
 
 
