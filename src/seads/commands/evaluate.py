@@ -6,6 +6,7 @@ import shlex
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -74,16 +75,7 @@ def run(options: Options) -> dict[str, Any]:
     """Evaluate, print tables, and write eval/*.json into the run directory."""
     from seads.agent.card import find
     from seads.baselines.agent import BaselineAgent
-    from seads.evaluation.depths import parse_depths
-    from seads.evaluation.measure import (
-        ALL,
-        Measuring,
-        facts_of,
-        obstacle,
-        open_agent,
-        solving_of,
-    )
-    from seads.evaluation.partly import FailedMeasuring, PartlyMeasured
+    from seads.evaluation.measure import facts_of, obstacle, open_agent
     from seads.evaluation.results import agent_at, checkpoint_agents, result_name
 
     if options.checkpoints and not checkpoint_agents(Path(options.run)):
@@ -91,60 +83,83 @@ def run(options: Options) -> dict[str, Any]:
         raise SeadsError(
             f"{options.run} has no checkpoints to draw a curve from; leave out --checkpoints"
         )
-    solving = solving_of(
-        options.planner, options.replan, options.minimise, options.seconds, options.memory_mb
-    )
-    where = env_options(options.env_set, options.port, options.calibration)
-    how = Measuring(
-        options.starts,
-        options.split,
-        None if options.depths is None else parse_depths(options.depths),
-        options.episodes_per_depth,
-        options.boards_per_depth,
-        options.seed,
-        solving,
-        where,
-    )
+    how = _protocol(options)
     agent = open_agent(agent_at(options.run, options.at), options.allow)
     baseline = isinstance(agent, BaselineAgent)
-    if baseline and where:
-        raise SeadsError(f"{options.run} is a baseline; leave out {', '.join(where)}")
     if baseline:
-        _refuse_for_baseline(options)
-    facts = facts_of(agent) | ({"env_options": where} if where else {})
+        _refuse_for_baseline(options, how)
+    facts = facts_of(agent) | ({"env_options": how.env_options} if how.env_options else {})
     measured: dict[str, Any] = {}
-    asked = "skill_maps" if options.what == "skills" else options.what
-    for part in ALL if asked == "all" else (asked,):
-        missing = obstacle(agent, part)
-        if missing and options.what == "all":
-            print(f"{part} left out: {missing}", file=sys.stderr)
-            continue
-        if missing:
-            raise SeadsError(missing)
+    for part in _parts(agent, options.what):
         name = result_name(part, baseline, how, options.depths, options.at)
-        try:
+        with _cut_short_in_words(part, facts, measured):
             for results in _measure(agent, part, how, options):
                 measured |= results
                 _keep(options.run, name, {**facts, **results})
-        except PartlyMeasured as stopped:
-            print(stopped.result)
-            tell(f"interrupted while measuring {part}: {stopped}; they are shown, not kept")
-            raise Interrupted({**facts, **measured, part: stopped.to_json()}) from None
-        except FailedMeasuring as failed:
-            print(failed.result)
-            result = {**facts, **measured, part: failed.to_json()}
-            raise Refused(f"{failed}; they are shown, not kept", result) from failed
-        except KeyboardInterrupt:
-            if not measured:
-                raise
-            tell(f"interrupted while measuring {part}; what was measured before is kept")
-            raise Interrupted({**facts, **measured}) from None
     if not measured:
         raise SeadsError(f"nothing of {options.run} can be evaluated")
     solvable = not baseline and obstacle(agent, "tasks") is None
     solve_it = solvable and options.what not in ("skills", "model")
     tell_next("solve" if solve_it else "report", options.run)
     return {**facts, **measured}
+
+
+def _protocol(options: Options) -> Measuring:
+    """How the agent is measured."""
+    from seads.evaluation.depths import parse_depths
+    from seads.evaluation.measure import Measuring, solving_of
+
+    return Measuring(
+        options.starts,
+        options.split,
+        None if options.depths is None else parse_depths(options.depths),
+        options.episodes_per_depth,
+        options.boards_per_depth,
+        options.seed,
+        solving_of(
+            options.planner, options.replan, options.minimise, options.seconds, options.memory_mb
+        ),
+        env_options(options.env_set, options.port, options.calibration),
+    )
+
+
+def _parts(agent: AnyAgent, what: str) -> Iterator[str]:
+    """What is measured of an agent; of all there is, what can be."""
+    from seads.evaluation.measure import ALL, obstacle
+
+    asked = "skill_maps" if what == "skills" else what
+    for part in ALL if what == "all" else (asked,):
+        missing = obstacle(agent, part)
+        if missing is None:
+            yield part
+        elif what == "all":
+            print(f"{part} left out: {missing}", file=sys.stderr)
+        else:
+            raise SeadsError(missing)
+
+
+@contextmanager
+def _cut_short_in_words(
+    part: str, facts: dict[str, Any], measured: dict[str, Any]
+) -> Iterator[None]:
+    """Says what there is of a part that was interrupted or failed, and that it is not kept."""
+    from seads.evaluation.partly import FailedMeasuring, PartlyMeasured
+
+    try:
+        yield
+    except PartlyMeasured as stopped:
+        print(stopped.result)
+        tell(f"interrupted while measuring {part}: {stopped}; they are shown, not kept")
+        raise Interrupted({**facts, **measured, part: stopped.to_json()}) from None
+    except FailedMeasuring as failed:
+        print(failed.result)
+        result = {**facts, **measured, part: failed.to_json()}
+        raise Refused(f"{failed}; they are shown, not kept", result) from failed
+    except KeyboardInterrupt:
+        if not measured:
+            raise
+        tell(f"interrupted while measuring {part}; what was measured before is kept")
+        raise Interrupted({**facts, **measured}) from None
 
 
 def _keep(run: str, name: str, results: dict[str, Any]) -> None:
@@ -199,8 +214,10 @@ PLANS = ("planner", "replan", "minimise", "seconds", "memory_mb", "starts", "boa
 """Options that a baseline, which acts without skills and plans nothing, has no use for."""
 
 
-def _refuse_for_baseline(options: Options) -> None:
+def _refuse_for_baseline(options: Options, how: Measuring) -> None:
     """What a baseline has not got is refused, not passed over."""
+    if how.env_options:
+        raise SeadsError(f"{options.run} is a baseline; leave out {', '.join(how.env_options)}")
     usual = Options(options.run)
     for name in PLANS:
         if getattr(options, name) != getattr(usual, name):
