@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import json
 import os
 import re
 import resource
@@ -299,6 +300,28 @@ def test_every_dependency_is_pinned() -> None:
 
     pinned = {plain(name) for name in pins}
     assert {plain(re.split(r"[<>=]", one)[0]) for one in wanted} <= pinned
+
+
+def undefined(*paths: Path) -> list[str]:
+    """Names that nothing defines; the linter takes shapes, which are texts, for names too."""
+    words = ["ruff", "check", "--isolated", "--select", "F821", "--output-format", "json"]
+    answer = subprocess.run(
+        [sys.executable, "-m", *words, *map(str, paths)], capture_output=True, text=True
+    )
+    found = []
+    for one in json.loads(answer.stdout):
+        place = one["location"]
+        line = Path(one["filename"]).read_text().splitlines()[place["row"] - 1]
+        if line[place["column"] - 2] != '"':
+            found.append(f"{one['filename']}:{place['row']}: {one['message']}")
+    return found
+
+
+def test_every_name_is_defined(tmp_path: Path) -> None:
+    (tmp_path / "wrong.py").write_text('def f(x: Int[np.ndarray, "rows"]):\n    return y\n')
+    assert [one.rpartition(" ")[2] for one in undefined(tmp_path)] == ["`Int`", "`np`", "`y`"]
+    folders = ("src", "tests", "benchmarks", "tools", "examples")
+    assert undefined(*(ROOT / folder for folder in folders)) == []
 
 
 @pytest.mark.parametrize("folder", ["src", "tests", "benchmarks", "tools", "examples", "studies"])
