@@ -9,6 +9,7 @@ between them is this program's.
 
 from __future__ import annotations
 
+import argparse
 import json
 import re
 import sys
@@ -107,6 +108,8 @@ def times(_: Results) -> list[Sequence[str]]:
         runs = collect([home]).runs
         for env in dict.fromkeys(run.env for run in runs):
             found = [run.seconds for run in runs if run.env == env and run.seconds is not None]
+            if not found:
+                continue
             middle, whole = np.median(found) / 60, np.sum(found) / 3600
             lines.append((home.name, env, str(len(found)), f"{middle:.1f}", f"{whole:.1f}"))
     return lines
@@ -138,7 +141,7 @@ def packaged(results: Results) -> list[Sequence[str]]:
         )
     ]  # fmt: skip
     for path in sorted(AGENTS.glob("*/card.json")):
-        card = json.loads(path.read_text())
+        card = json.loads(path.read_bytes())
         said = paper_result(card["env"], GROUP)
         lines.append(
             (
@@ -149,7 +152,7 @@ def packaged(results: Results) -> list[Sequence[str]]:
                 f"{100 * card['success_without_replanning']:.4g} %",
                 f"{100 * card['success']:.4g} %",
                 f"{card['env_steps']:,}",
-                card["commit"][:7],
+                re.sub(r"^(.{7})[0-9a-f]*", r"\1", card["commit"]),
             )
         )
     return lines
@@ -238,14 +241,16 @@ def up_to_date(text: str) -> str:
 def main(check: bool) -> None:
     """Write the pages, or say which would change."""
     for page in PAGES:
-        before = page.read_text()
+        before = page.read_text(encoding="utf-8")
         after = up_to_date(before)
         if before == after:
             continue
         if check:
             sys.exit(f"{page.name}: run tools/results_in_docs.py, results/ has other numbers")
-        page.write_text(after)
+        page.write_text(after, encoding="utf-8")
 
 
 if __name__ == "__main__":
-    main("--check" in sys.argv[1:])
+    parser = argparse.ArgumentParser(description="Write the docs' tables from results/.")
+    parser.add_argument("--check", action="store_true", help="write nothing; fail if one is old")
+    main(parser.parse_args().check)

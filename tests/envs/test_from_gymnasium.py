@@ -22,6 +22,7 @@ import pytest
 from seads import streams
 from seads.cores import SHARE
 from seads.envs import GymBatch
+from seads.envs.process_rows import ProcessRows
 from seads.errors import SeadsError
 
 DOC = Path(__file__).parents[2] / "docs" / "own-environment.md"
@@ -278,7 +279,8 @@ def test_after_a_death_the_others_answer_what_they_are_asked(
     seeds, first = streams.row_seeds(0, 2), np.arange(1)
     with closing(line(vectorise="processes")) as env:
         env.reset(seeds)
-        _, doomed = sorted(multiprocessing.active_children(), key=lambda one: one.pid or 0)
+        assert isinstance(env._rows, ProcessRows)
+        doomed = env._rows._workers[1]
         doomed.kill()
         doomed.join()
         with pytest.raises(SeadsError, match=r" 1 died with its worker process \(SIGKILL"):

@@ -53,6 +53,10 @@ def test_others_of_its_kind_wait_for_the_first_update() -> None:
         later = begins({"env": "a", "seed": 2})  # while the first goes on
         later.join(10)
         assert not later.is_alive()
+    with OneCompiles({"env": "a", "seed": 3}) as another:
+        another.report("epoch", LEARNED)
+    [marker] = [one for one in first._path.parent.iterdir() if one.name == first._path.name]
+    assert marker.read_bytes() == b"compiled\n"  # once for all runs of a kind
 
 
 def test_changed_code_is_compiled_once_more(monkeypatch: pytest.MonkeyPatch) -> None:

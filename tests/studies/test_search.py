@@ -11,7 +11,7 @@ import pytest
 from seads import cli
 from seads.studies.measuring import evaluations
 from seads.studies.runs import StudyRun
-from seads.studies.search import Searches
+from seads.studies.search import Searches, _middle
 from seads.studies.study import Study, read_study
 from seads.studies.sweep import Sweep
 
@@ -183,3 +183,9 @@ def test_a_dry_run_counts_what_is_not_known_yet(
     for run in searches.more(Sweep([], tmp_path), 1):
         carry_out(run, tmp_path)
     assert told()["runs"] == 8
+
+
+def test_a_logarithmic_span_is_estimated_amid_its_powers() -> None:
+    assert _middle({"low": 1e-4, "high": 1.0, "log": True}) == pytest.approx(0.01)
+    assert _middle({"low": 1, "high": 100, "log": True}) == 10
+    assert _middle({"low": 1, "high": 4}) == 2

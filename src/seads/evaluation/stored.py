@@ -122,6 +122,8 @@ class StoredResult(TypedDict, total=False):
     tasks: StoredTasks
     skill_maps: StoredMaps
     curve: list[CurvePoint]
+    study: bool
+    """Whether a study asked for it, not somebody beside it."""
 
 
 def counting_results(home: Path) -> list[tuple[Path, dict[str, Any]]]:

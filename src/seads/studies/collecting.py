@@ -17,7 +17,8 @@ from seads.evaluation.stored import counting_results
 from seads.reading import Count
 from seads.studies.directory import check_version
 from seads.studies.results import RESULTS, Board, Point, Results, RunResult, read_results
-from seads.training.config import read_config
+from seads.training.config import TrainConfig, read_config
+from seads.training.configure import preset_options
 from seads.training.metrics import MetricLine, TimingLine, read_counted
 from seads.training.provenance import RunMeta, read_meta
 
@@ -45,24 +46,23 @@ def collect(sources: Sequence[Path], *, replace: bool = False) -> Results:
         runs = [path.parent for path in sorted(source.glob("**/config.json"))]
         written = [path.parent for path in sorted(source.glob(f"**/{RESULTS}"))]
         if source in written:
-            found = [read_results(source)]
+            found = [(source, read_results(source))]
         elif runs:
-            found = [_of_directories(runs)]
+            found = [(source, _of_directories(runs))]
         elif written:
-            found = [read_results(one) for one in written]
+            found = [(one, read_results(one)) for one in written]
         else:
             raise SeadsError(f"{source} holds neither runs nor a {RESULTS}")
-        if replace:
-            found = [part.without(places.keys()) for part in found]
-        for part in found:
-            for run in part.runs:
+        for place, part in found:
+            new = part.without(places.keys()) if replace else part
+            for run in new.runs:
                 if run.run in places:
                     raise SeadsError(
-                        f"{run.run} is there twice, in {places[run.run]} and in {source}; which of "
+                        f"{run.run} is there twice, in {places[run.run]} and in {place}; which of "
                         "the two counts? (--replace: the first)"
                     )
-                places[run.run] = source
-        parts += found
+                places[run.run] = place
+            parts.append(new)
     whole = Results(
         [one for part in parts for one in part.runs],
         [one for part in parts for one in part.points],
@@ -127,8 +127,8 @@ class _Files:
                         "file": path.name,
                     }
                 )
-        studys = {_measured(one) for one in results if one["at"]}
-        counting = [one for one in results if one["at"] or _measured(one) not in studys]
+        studys = {_measured(one) for one in results if one.get("study")}
+        counting = [one for one in results if one.get("study") or _measured(one) not in studys]
         return _Files(directory, config, read_meta(directory / "meta.json"), counting)
 
     @property
@@ -195,8 +195,8 @@ class _Files:
             skill_length=_median(tasks.get("skill_length")),
             plan_seconds=_median(tasks.get("first_plan_seconds")),
             settings=" ".join(
-                f"{name}={json.dumps(getattr(config.settings, name), separators=(',', ':'))}"
-                for name in config.changed
+                f"{name}={json.dumps(value, separators=(',', ':'))}"
+                for name, value in _given(config).items()
             ),
         )
 
@@ -252,6 +252,14 @@ def _measured(result: dict[str, Any]) -> tuple[str | None, bool | None, bool, in
     part = "coverage" if "coverage" in result else "tasks" if "tasks" in result else None
     replan = result[part].get("replan", True) if part else None
     return part, replan, result["deep"], result["env_steps"]
+
+
+def _given(config: TrainConfig) -> dict[str, Any]:
+    """What was asked for besides the preset."""
+    settings = {name: getattr(config.settings, name) for name in config.changed}
+    own = preset_options(config.env, config.preset)
+    options = config.env_options.items()
+    return settings | {f"env.{name}": value for name, value in options if own.get(name) != value}
 
 
 def _shares(tasks: dict[str, Any]) -> str:

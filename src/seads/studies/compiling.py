@@ -59,7 +59,8 @@ class OneCompiles:
         """Hear of an epoch; the first that learned lets the others begin."""
         if self._file and event == "epoch" and facts.keys() - _COUNTERS:
             with suppress(OSError), self._file:
-                self._file.write(b"compiled\n")
+                if os.fstat(self._file.fileno()).st_size == 0:
+                    self._file.write(b"compiled\n")
             self._file = None
 
     def __exit__(

@@ -66,7 +66,7 @@ class Engine:
 
     def _outcome(self, ref: Any) -> dict[str, str]:
         errors = self._ray.exceptions
-        died = (errors.WorkerCrashedError, errors.NodeDiedError, errors.LocalRayletDiedError)
+        died = (errors.WorkerCrashedError, errors.NodeDiedError)
         try:
             return self._ray.get(ref)
         except (errors.TaskCancelledError, KeyboardInterrupt):

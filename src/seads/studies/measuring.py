@@ -163,5 +163,5 @@ def carry_out(one: Evaluation, directory: Path, allow: str | None = None) -> Non
     results: dict[str, Any] = {one.part: measure(agent, one.part, one.how).to_json()}
     if one.along:
         results["curve"] = list(measure_along(directory, one.part, one.how, allow=allow))
-    content = {**facts_of(agent), **results}
+    content = {**facts_of(agent), **results, "study": True}
     write_result(str(directory), one.name, content, one.command(directory))

@@ -73,7 +73,8 @@ class RunResult:
     plan_seconds: Amount | None
     """Median time of the first plan."""
     settings: Text
-    """Settings that differ from the preset's, name=value, separated by blanks."""
+    """What differs from the preset's, name=value, separated by blanks: settings, and options of the
+    environment, which are named env.NAME."""
 
     @property
     def kind(self) -> tuple[str, str]:
@@ -147,7 +148,14 @@ class Results:
     def check_alike(self) -> None:
         """Raise where runs of a kind, which would be averaged, differ in more than their seed."""
         first: dict[tuple[str, str], RunResult] = {}
+        seeds: dict[tuple[str, str, int], RunResult] = {}
         for run in filter(lambda run: run.measured, self.runs):
+            twin = seeds.setdefault((*run.kind, run.seed), run)
+            if twin is not run:
+                raise SeadsError(
+                    f"{twin.run} and {run.run} are of one group and have the same seed, "
+                    f"{run.seed}: that is one result, not two; leave one of them out"
+                )
             other = first.setdefault(run.kind, run)
             given = [
                 f"{one.run} ({' '.join([f'{one.budget:,} env steps', one.settings]).strip()})"

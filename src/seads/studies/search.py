@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import glob
 import itertools
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -247,7 +248,8 @@ def _middle(values: Any) -> Any:
         return values[len(values) // 2]
     low, high = values["low"], values["high"]
     whole = type(low) is int and type(high) is int
-    return (low + high) // 2 if whole else (low + high) / 2
+    middle = math.sqrt(low * high) if values.get("log") else (low + high) / 2
+    return int(middle) if whole else middle
 
 
 def _rounded(params: Mapping[str, Any]) -> dict[str, Any]:

@@ -40,8 +40,7 @@ def configure(
         raise unknown("algorithm", algo, ALGORITHMS)
     row = None if is_own(env) else lookup(env)
     name = preset or {"seads": "default", "vic": "vic"}.get(algo, "paper")
-    of_paper = row.manipulator_row.paper_options if row and name != "default" else {}
-    options = {**of_paper, **(env_options or {})}
+    options = {**preset_options(env, name), **(env_options or {})}
     if row is None:
         find_factory(env, options)  # which says what is wrong with it before anything is built
     schedule: dict[str, int] = {}
@@ -70,6 +69,13 @@ def configure(
         seed=seed,
         **schedule,
     )
+
+
+def preset_options(env: str, preset: str) -> dict[str, Any]:
+    """The options of a preset's environment: the paper's, but for default and for one's own."""
+    if is_own(env) or preset == "default":
+        return {}
+    return dict(lookup(env).manipulator_row.paper_options)
 
 
 def default_name(config: TrainConfig) -> str:

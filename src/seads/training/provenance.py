@@ -123,7 +123,7 @@ def write_meta(
 
 @functools.cache
 def commit() -> str | None:
-    """The commit of the source tree as this process began, where the package runs from one.
+    """The commit of the source tree when first asked for, where the package runs from one.
 
     With "-dirty" where the tree has changes of its own. An installed package may lie within the
     repository of somebody else's project, which does not track it.

@@ -117,7 +117,7 @@ def _screen(settings: TwinSettings) -> PenScreen:
 def _log_into(file: Path | None, stack: contextlib.ExitStack) -> Callable[..., None]:
     if file is None:
         return lambda *_, **__: None
-    written = stack.enter_context(file.open("a", buffering=1))
+    written = stack.enter_context(file.open("a", buffering=1, encoding="utf-8"))
 
     def log(kind: str, when: float, **rest: object) -> None:
         written.write(json.dumps({"kind": kind, "when": round(when, 4), **rest}) + "\n")

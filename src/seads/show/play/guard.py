@@ -64,7 +64,8 @@ class Guard:
         logging.getLogger("asyncio").propagate = False
 
     def finish(self) -> None:
-        """Say what was only counted, and leave things as they were."""
+        """Say what was only counted, and leave things as they were; nobody listens any more."""
+        self._socket.close()
         logging.getLogger("asyncio").removeHandler(self.log)
         logging.getLogger("asyncio").propagate = True
         self.log.finish()

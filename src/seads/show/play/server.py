@@ -37,15 +37,18 @@ def serving(guard: Guard) -> Iterator[Any]:
 
     # a tab may be closed while its game is drawn: viser says so, and it concerns nobody
     warnings.filterwarnings("ignore", "Queued a .* on a closed connection", UserWarning)
-    with contextlib.redirect_stdout(io.StringIO()), guard.watching():
-        server = viser.ViserServer(guard.host, guard.port, label="seads", verbose=False)
-    server.scene.world_axes.visible = False
-    try:
+    with contextlib.ExitStack() as ending:
+        ending.callback(guard.finish)
+        with contextlib.redirect_stdout(io.StringIO()), guard.watching():
+            server = viser.ViserServer(guard.host, guard.port, label="seads", verbose=False)
+        ending.callback(_stop_silently, server)
+        server.scene.world_axes.visible = False
         yield server
-    finally:
-        with contextlib.redirect_stdout(io.StringIO()):
-            server.stop()
-        guard.finish()
+
+
+def _stop_silently(server: Any) -> None:
+    with contextlib.redirect_stdout(io.StringIO()):
+        server.stop()
 
 
 class PlayServer:

@@ -112,11 +112,13 @@ class Comparison:
 
 
 def _verdict(p_worse: float, p_better: float, decidable: bool) -> str:
-    if not decidable:
-        return TOO_FEW
-    if p_worse < SIGNIFICANT:
+    if (
+        p_worse < SIGNIFICANT
+    ):  # Holm steps down, so that fewer seeds may do than its first step asks
         return "worse"
-    return "better" if p_better < SIGNIFICANT else "no difference shown"
+    if p_better < SIGNIFICANT:
+        return "better"
+    return "no difference shown" if decidable else TOO_FEW
 
 
 def reference_of(kinds: Kinds, env: str, group: str, measure: Measure) -> str | None:
@@ -139,7 +141,7 @@ def reference_of(kinds: Kinds, env: str, group: str, measure: Measure) -> str | 
 
 def alike(ours: Sequence[RunResult], theirs: Sequence[RunResult]) -> bool:
     """Whether runs of two kinds were given as many env steps."""
-    return same_budget(run.budget for run in (*ours, *theirs))
+    return same_budget(run.budget for run in (*ours, *theirs) if run.measured)
 
 
 def compare(

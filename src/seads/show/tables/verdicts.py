@@ -109,5 +109,5 @@ def at_papers_budget(cell: Comparison, kinds: Kinds) -> bool:
 
 
 def budget_of(runs: Sequence[RunResult]) -> int:
-    """The env steps that all of the runs were given."""
-    return min(run.budget for run in runs)
+    """The env steps that all of the measured runs were given."""
+    return min(run.budget for run in runs if run.measured)
