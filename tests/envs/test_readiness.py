@@ -67,6 +67,14 @@ class Remembers(Point):
         self.x = float(np.clip(self.x + 0.01 * self.resets, -1, 1))
         return self.see(), {}
 
+class Goal(Point):
+    goal = 0
+
+    def reset(self, *, seed=None, options=None):
+        seen, info = super().reset(seed=seed)
+        Goal.goal = int(self.np_random.integers(2))
+        return seen, info
+
 def halves(seen):
     return seen[:1] > np.array([-0.3, 0.3])
 
@@ -85,6 +93,9 @@ def still(num_envs):
 
 def hidden(num_envs):
     return factory(num_envs, phi=Counter())
+
+def drawn_at_reset(num_envs):
+    return factory(num_envs, kind=Goal, phi=lambda seen: [seen[0] > 0, (seen[0] > 0) ^ Goal.goal])
 
 def ends(num_envs):
     return factory(num_envs, kind=Ends)
@@ -152,6 +163,7 @@ def test_a_good_one_is_measured(capsys: pytest.CaptureFixture[str]) -> None:
     [
         ("still", "no bit ever changes: not once in 10,"),
         ("hidden", "phi depends on more than the observation: asked again about the same one, it "),
+        ("drawn_at_reset", "asked again about the same one, it gives bit 1 otherwise"),
         ("not_a_number", "observations are not finite in place 2"),
         ("starts_without", "observations are not finite in place 2"),
         ("far_away", "observations go beyond 1e+15 in place 2"),
@@ -164,8 +176,9 @@ def test_what_can_never_be_learned_is_refused(
     assert words in found["verdict"]
     assert found["next"] is None
     assert said.splitlines()[-1] == f"seads: environment 'own_kinds:{factory}': {found['verdict']}"
-    if factory == "hidden":
-        assert found["phi_differs"] == [1]
+    hidden = factory in ("hidden", "drawn_at_reset")
+    assert found["phi_differs"] == ([1] if hidden else [])
+    assert not any("equal seeds" in note for note in found["notes"])  # which is no fault of theirs
 
 
 @pytest.mark.parametrize(

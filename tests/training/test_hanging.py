@@ -87,7 +87,7 @@ def test_the_second_one_ends_a_training_at_once(vectorise: str, home: Path, tiny
     )
     assert status == 130, said
     assert "Traceback" not in said
-    assert "stopped at once; continue from the last checkpoint with: seads train" in said
+    assert "stopped at once; nothing is stored yet; begin anew with: seads train" in said
     assert json.loads((out / "meta.json").read_text())["status"] == "stopped"
     assert seconds < 5
     hung = int((home / "hangs").read_text())

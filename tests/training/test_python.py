@@ -109,6 +109,14 @@ def test_how_a_run_tells_itself(tmp_path: Path) -> None:
             "0 different effects, of 4 skills: does any bit ever change? look with: "
             "seads check mine:make --env-set size=3",
         ),
+        (
+            "mine:make",
+            0,
+            {},
+            '{"epoch": 1, "changed": 0.4}\n',
+            "0 different effects, of 4 skills: bits change, but no skill is reliable yet; it takes "
+            "more env steps",
+        ),
     ],
 )
 def test_what_a_run_has_found_and_how_to_find_more(

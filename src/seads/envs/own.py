@@ -93,6 +93,8 @@ def _check_batch(name: str, env: Any, num_envs: int) -> None:
     if not missing and not isinstance(env.spec, EnvSpec):
         missing = ["a spec that is an EnvSpec"]
     if missing:
+        if inspect.iscoroutine(env):  # nobody waits for it
+            env.close()
         raise SeadsError(
             f"environment {name!r}: the factory returned {type(env).__name__}, which lacks "
             f"{', '.join(missing)}; wrap a Gymnasium environment with seads.envs.wrap"

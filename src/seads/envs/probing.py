@@ -31,7 +31,9 @@ OVERTIME = 3
 LEAST_SECONDS = 5.0
 """How long they may take however little was asked for."""
 REMEMBERED = 200
-"""Observations that phi is asked about twice."""
+"""Observations that phi is asked about again,"""
+RESETS = 8
+"""after so many resets of all rows: something may be drawn anew by these alone."""
 BEYOND = 4
 """How many times the step limit a row may go on without a change before it is reset."""
 CORRELATION = 0.8
@@ -105,10 +107,24 @@ def probe(env: BatchedEnv, seconds: float, seed: int = 0) -> Probe:
         since[step.terminated] = 0
         _begin_again(env, found, step.done, since, rng)
         found.seconds = time.perf_counter() - began
-    found.hidden_bits = memory.differing()
+    found.hidden_bits = _hidden_bits(env, memory, rng, seconds / 5)
     again = _replay(env, seed, steps=len(first) - 1)
     found.repeats = first.tobytes() == again.tobytes()
     return found
+
+
+def _hidden_bits(
+    env: BatchedEnv, memory: _Memory, rng: np.random.Generator, seconds: float
+) -> list[int]:
+    """Bits that phi gives otherwise now, or after a reset; after several while there is time."""
+    until = time.perf_counter() + seconds
+    differing = memory.differing()
+    for _ in range(RESETS):
+        env.reset(rng.integers(2**63, size=env.num_envs, dtype=np.uint64))
+        differing |= memory.differing()
+        if time.perf_counter() > until:
+            break
+    return sorted(differing)
 
 
 def _goes_on(found: Probe, seconds: float) -> bool:
@@ -173,26 +189,28 @@ class _Memory:
     def __init__(self, env: BatchedEnv) -> None:
         self._env = env if isinstance(env, GymBatch) else None
         self._kept: list[tuple[Any, Bool[np.ndarray, "bits"]]] = []
+        self._noted = 0
 
     def note(self, symbols: Bool[np.ndarray, "rows bits"], rng: np.random.Generator) -> None:
-        """Keep one row's, in place of any of those kept once they are many."""
+        """Keep one row's; of all that were noted each is as likely to be kept as another."""
         if self._env is None:  # no phi: the symbolic state is part of the environment
             return
-        row = int(rng.integers(len(symbols)))
-        new = copy.deepcopy(self._env.seen[row]), symbols[row]
-        if len(self._kept) < REMEMBERED:
-            self._kept.append(new)
-        else:
-            self._kept[int(rng.integers(REMEMBERED))] = new
+        self._noted += 1
+        row, slot = int(rng.integers(len(symbols))), int(rng.integers(self._noted))
+        if self._noted <= REMEMBERED:
+            slot = len(self._kept)
+        if slot < REMEMBERED:
+            new = copy.deepcopy(self._env.seen[row]), symbols[row]
+            self._kept[slot : slot + 1] = [new]
 
-    def differing(self) -> list[int]:
+    def differing(self) -> set[int]:
         """The bits that phi gives otherwise now, for the same observations."""
         if self._env is None:
-            return []
+            return set()
         differs = np.zeros(self._env.spec.num_bits, bool)
         for observation, symbol in self._kept:
             try:
                 differs |= self._env.symbol_of(observation) != symbol
             except SeadsError:
                 differs[:] = True
-        return np.flatnonzero(differs).tolist()
+        return set(np.flatnonzero(differs).tolist())

@@ -126,8 +126,11 @@ class ProcessRows:
                 how = signal.Signals(-code).name
         if code == -signal.SIGKILL:
             how += ", as when memory runs out"
-        which = f"row {row}" if row != NO_ROW else f"worker {worker}"
-        return RowFailed(f"{which} died with its worker process ({how})")
+        if row != NO_ROW:
+            return RowFailed(f"row {row} died with its worker process ({how})")
+        rows = np.flatnonzero(self._worker_of == worker).tolist()
+        which = f"row {rows[0]}" if len(rows) == 1 else f"rows {', '.join(map(str, rows))}"
+        return RowFailed(f"{which} died between two steps with the worker process ({how})")
 
     def close(self) -> None:
         for pipe in self._pipes:

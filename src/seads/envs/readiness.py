@@ -149,7 +149,7 @@ class Readiness:
                 "skills cannot follow each other there without a reset; max_episode_steps=-1 "
                 "takes away a time limit"
             )
-        if not found.repeats:
+        if not found.repeats and not found.hidden_bits:  # which end skills sooner or later
             said.append(
                 "equal seeds and actions gave different observations: runs will not repeat bit "
                 "for bit, nor go on so after an interruption"
@@ -274,6 +274,7 @@ def check(
         chosen = env.vectorise if isinstance(env, GymBatch) else "none"
         paces: dict[str, Pace | None] = {chosen: measure(env, *costs)}
         readiness = Readiness(name, env.spec, rows, training_rows, found, paces, chosen)
+    del env  # which would hold its rows while others are built
     if not wrapped or not readiness.ready:
         return readiness
     others: list[Vectorise] = ["processes", "threads", "none"]
@@ -281,12 +282,17 @@ def check(
         if other == chosen:
             continue
         try:
-            with built(name, rows, options, other) as (env, costs):
-                paces[other] = measure(env, *costs)
+            paces[other] = _pace(name, rows, options, other)
         except SeadsError as error:
             paces[other] = None
             readiness.refusals.append(f"not with vectorise={other!r}: {error}")
     return readiness
+
+
+def _pace(name: str, rows: int, options: dict[str, Any], vectorise: Vectorise) -> Pace:
+    """In a call of its own: once it returns nothing holds these rows while others are built."""
+    with built(name, rows, options, vectorise) as (env, costs):
+        return measure(env, *costs)
 
 
 def _listed(kind: str, numbers: list[int]) -> str:

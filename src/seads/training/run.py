@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from seads.agent.settings import as_typed, skills_by_bits
+from seads.checkpoints import checkpoints
 from seads.envs.own import is_own
 from seads.errors import SeadsError
 from seads.jax_setup import prepare_jax
@@ -66,6 +67,8 @@ class Run:
             return ""
         skills = self.agent.num_skills
         found = f"{self.effects} different effects, of {skills} skills"
+        if not self.effects and any(line.get("changed") for line in self.metrics):
+            return f"{found}: bits change, but no skill is reliable yet; it takes more env steps"
         if not self.effects:
             given = [f"{name}={as_typed(one)}" for name, one in self.config.env_options.items()]
             check = next_command("check", self.env, *(["--env-set", *given] if given else []))
@@ -184,7 +187,10 @@ def _says_how_to_go_on(directory: Path) -> Iterator[None]:
     except KeyboardInterrupt:
         if (directory / "config.json").is_file():
             command = next_command("train", "--resume", directory)
-            tell(f"stopped at once; continue from the last checkpoint with: {command}")
+            on = "continue from the last checkpoint"
+            if not checkpoints(directory / "checkpoints"):
+                on = "nothing is stored yet; begin anew"
+            tell(f"stopped at once; {on} with: {command}")
         raise
 
 

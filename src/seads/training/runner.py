@@ -113,6 +113,7 @@ def go_on(out: Path, report: Report = quiet, wandb: bool = False) -> str:
             # the run may have been killed between the checkpoint and its agent
             save_agents(config, trainer, progress, out, step)
         else:
+            report("warning", {"message": "nothing is stored yet; the run begins anew"})
             progress = trainer.begin()
         return _run(config, trainer, progress, out, lock, report, wandb)
 
@@ -240,8 +241,11 @@ def failed_rows_in_words(out: Path) -> Iterator[None]:
     try:
         yield
     except RowFailed as error:
-        kept = checkpoints(out / "checkpoints")
-        on = f"; checkpoints are intact: continue with --resume {out}" if kept else ""
+        on = ""
+        if checkpoints(out / "checkpoints"):
+            on = f"; checkpoints are intact: continue with --resume {out}"
+        elif (out / "config.json").is_file():
+            on = f"; nothing is stored yet: begin anew with --resume {out}"
         raise SeadsError(f"{error}{on}") from error
 
 
