@@ -87,6 +87,7 @@ def test_the_second_one_ends_a_training_at_once(vectorise: str, home: Path, tiny
     )
     assert status == 130, said
     assert "Traceback" not in said
+    assert "stopping after this epoch; Ctrl-C once more stops at once\n" in said
     assert "stopped at once; nothing is stored yet; begin anew with: seads train" in said
     assert json.loads((out / "meta.json").read_text())["status"] == "stopped"
     assert seconds < 5

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from collections import deque
+from contextlib import suppress
 from typing import Any
 
 from seads.envs.own import is_own
@@ -88,6 +89,9 @@ class TrainingProgress:
                 self._print(self._text())
         elif event == "warning":
             self._print(f"warning: {facts['message']}")
+        elif event == "stopping":
+            with suppress(RuntimeError):  # the signal came in the middle of another line
+                self._print("stopping after this epoch; Ctrl-C once more stops at once")
         elif event == "end":
             self._print(f"{facts['status']} after {facts['env_steps']:,} env steps: {facts['out']}")
 

@@ -29,7 +29,7 @@ Report = Callable[[str, dict[str, Any]], None]
 """Called with an event and what there is to say of it.
 
 Events are 'begin' (the environments are there), 'start' (and where), 'epoch', 'checkpoint',
-'warning' and 'end'.
+'warning', 'stopping' (a signal asked for it, and the epoch goes on until its end) and 'end'.
 """
 
 
@@ -128,7 +128,7 @@ def _run(
     wandb: bool,
 ) -> str:
     started = time.monotonic()
-    with stop_signals() as stopping:
+    with stop_signals(report) as stopping:
         first_steps = progress.env_steps
         status: Status = "finished" if first_steps >= config.env_steps else "running"
         log = MetricLog(
@@ -250,7 +250,7 @@ def failed_rows_in_words(out: Path) -> Iterator[None]:
 
 
 @contextmanager
-def stop_signals() -> Iterator[list[int]]:
+def stop_signals(report: Report = quiet) -> Iterator[list[int]]:
     """Within it SIGTERM and SIGINT are noted, not obeyed; a second SIGINT interrupts at once."""
     received: list[int] = []
 
@@ -258,6 +258,8 @@ def stop_signals() -> Iterator[list[int]]:
         if received and number == signal.SIGINT:
             raise KeyboardInterrupt
         received.append(number)
+        if len(received) == 1:
+            report("stopping", {})
 
     previous = {}
     try:
