@@ -23,6 +23,7 @@ from seads.show.report.paper import paper_result
 from seads.show.tables.document import markdown
 from seads.show.tables.kinds import Measure, kinds_of, values_of
 from seads.show.tables.lengths import length_tables
+from seads.show.tables.tables import all_tables
 from seads.studies.collecting import collect
 from seads.studies.results import Point, Results, RunResult
 
@@ -132,6 +133,12 @@ def left_out(results: Results) -> list[Sequence[str]]:
     return lines
 
 
+def ablations(results: Results) -> list[Sequence[str]]:
+    """The paper's table S.1 beside ours, of the environments that were measured here."""
+    [table] = [one for one in all_tables(results) if one.number == "S.1"]
+    return [table.columns, *table.rows]
+
+
 def packaged(results: Results) -> list[Sequence[str]]:
     """A line for each agent that comes with the package, as its card says; no run counts."""
     lines: list[Sequence[str]] = [
@@ -220,6 +227,7 @@ TABLES: dict[str, tuple[Sequence[str], Callable[[Results], list[Sequence[str]]]]
     "along": (PRESET, along),
     "larger-boards": (("larger-boards",), every_seed),
     "left-out": (("rules",), left_out),
+    "ablations": (("ablations",), ablations),
     "lengths": (("main",), lengths),
     "times": ((), times),
     "packaged": ((), packaged),

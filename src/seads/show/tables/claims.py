@@ -190,7 +190,7 @@ def _outcome(cells: Sequence[Comparison], what: str, kinds: Kinds) -> str:
         for env in dict.fromkeys(one.env for one in cells)
     )
     against = ", ".join(dict.fromkeys(one.reference for one in cells))
-    return f"{what} than {against}: {tests}; measured in {len(cells)} cells: {where} (env steps)"
+    return f"{what} than {against}: {tests}; measured: {where} (env steps)"
 
 
 def _baselines(kinds: Kinds) -> Iterator[Claim]:
