@@ -177,16 +177,16 @@ def _work(pipe: Connection, make: MakeEnv, rows: list[int], busy: Any, worker: i
         busy[worker] = NO_ROW
         pipe.send((True, []))
         while (orders := pipe.recv()) is not None:
-            outcomes = []
+            outcomes: list[Outcome] = []
+            answer: tuple[bool, Any] = True, outcomes
             try:
                 for row, order in orders:
                     busy[worker] = row
                     outcomes.append(apply_to(row, envs[row], order))
             except RowFailed as error:
-                pipe.send((False, str(error)))
-            else:
-                pipe.send((True, outcomes))
-            busy[worker] = NO_ROW
+                answer = False, str(error)
+            busy[worker] = NO_ROW  # before the answer: who has it may rely on that
+            pipe.send(answer)
     except EOFError:
         pass  # the parent is gone
     except RowFailed as error:
