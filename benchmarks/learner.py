@@ -154,7 +154,7 @@ def epoch_parts(env: str, epochs: int, rounds: int) -> dict[str, Any]:
     key, rate = jax.random.key(0), jnp.float32(settings.learning_rate)
     drawn = buffer.sample(settings.sampled_episodes, np.random.default_rng(0))
     episodes = buffer.stored.pick(np.concatenate([buffer.newest(), drawn]))
-    posterior, _ = score(learner.model, episodes)
+    posterior, _ = score(learner.model, episodes.before, episodes.after)
     clipped = clipped_posterior(posterior)
 
     rounds_an_epoch = settings.rounds(int(progress.pending.lengths.sum()))
@@ -184,7 +184,7 @@ def epoch_parts(env: str, epochs: int, rounds: int) -> dict[str, Any]:
                 "sac": updates,
                 "model": lambda: update_model(learner, for_model, rate, settings),
                 "draw_batches": draw,
-                "  of which scoring": lambda: score(learner.model, episodes),
+                "  of which scoring": lambda: score(learner.model, episodes.before, episodes.after),
                 "  of which one relabelling": lambda: relabel(clipped, episodes.skills),
                 "collection": lambda: trainer._collect(learner, 1, {}),
                 "buffer": lambda: twin.buffer.add(twin.pending),

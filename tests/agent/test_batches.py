@@ -101,7 +101,7 @@ def test_likelihood_of_a_label_from_posterior_and_novelty(tiny: Tiny) -> None:
     model = initial_state(SHAPES, tiny(), 0).model
     assert isinstance(model, ForwardModel)
     episodes = hand_written([1] * 6, changed=True)
-    posterior, novelty = score(model, episodes, block=8)
+    posterior, novelty = score(model, episodes.before, episodes.after, block=8)
     expected = model.log_likelihoods(episodes.before, episodes.after)
     np.testing.assert_allclose(log_likelihoods(posterior, novelty), expected, rtol=1e-4)
 
@@ -236,7 +236,7 @@ def test_only_a_free_skill_takes_up_what_nobody_explains(tiny: Tiny) -> None:
 def test_score_computes_each_transition_once_and_right(tiny: Tiny) -> None:
     model = initial_state(SHAPES, tiny(), 0).model
     episodes = hand_written([1] * 50, changed=True)  # at most 8 different boards of 3 bits
-    posterior, novelty = score(model, episodes, block=8)
+    posterior, novelty = score(model, episodes.before, episodes.after, block=8)
     expected, surprise = model.evidence(episodes.before, episodes.after)
     np.testing.assert_allclose(posterior, expected, rtol=1e-5, atol=1e-6)
     np.testing.assert_allclose(novelty, surprise, rtol=1e-5, atol=1e-6)

@@ -120,13 +120,17 @@ def test_compiled_once(tiny: Tiny, monkeypatch: pytest.MonkeyPatch) -> None:
     assert traced == after_first
 
 
-def test_the_paper_scores_soft_actor_critics_episodes_with_the_updated_model(tiny: Tiny) -> None:
+@pytest.mark.parametrize("shared", [True, False])
+def test_the_paper_scores_soft_actor_critics_episodes_with_the_updated_model(
+    tiny: Tiny, shared: bool
+) -> None:
     """One large step of the model turns its mind: the rewards of the same epoch say so."""
     episodes = hand_written([1] * 16, changed=True)
     found = {}
     for again in (False, True):
         settings = tiny(
             score_again=again,
+            shared_sample=shared,
             model="network",
             model_learning_rate=0.5,
             relabel_sac=0.0,
@@ -137,13 +141,14 @@ def test_the_paper_scores_soft_actor_critics_episodes_with_the_updated_model(tin
         updated, metrics = learn(state, buffer, settings, rng, jax.random.key(0), 3e-4)
         found[again] = metrics["reward"]
         judge = updated.model if again else state.model
-        posterior, novelty = score(judge, episodes)
+        posterior, novelty = score(judge, episodes.before, episodes.after)
         rewards = skill_reward(
             posterior, novelty, episodes.skills, episodes.changed, clip_novelty=True
         )
         drawn = draw_episodes(state.model, filled(episodes), settings, np.random.default_rng(0))
         which = drawn.episodes.observations[:, 0, 0].astype(int)  # each carries its number
-        assert metrics["reward"] == pytest.approx(rewards[which].mean(), rel=1e-4)
+        rewarded = rewards[which[drawn.for_sac]]
+        assert metrics["reward"] == pytest.approx(rewarded.mean(), rel=1e-4)
     assert abs(found[True] - found[False]) > 0.1
 
 

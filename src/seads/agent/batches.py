@@ -63,8 +63,9 @@ class Drawn:
     def scored_by(self, model: ForwardModel | Discriminator) -> Drawn:
         """The same with the episodes of policy and critics as another model sees them."""
         posterior, novelty = self.posterior.copy(), self.novelty.copy()
-        scores = score(model, self.episodes.pick(self.for_sac))
-        posterior[self.for_sac], novelty[self.for_sac] = scores
+        index = self.for_sac
+        scores = score(model, self.episodes.before[index], self.episodes.after[index])
+        posterior[index], novelty[index] = scores
         return dataclasses.replace(self, posterior=posterior, novelty=novelty)
 
 
@@ -80,15 +81,20 @@ def draw_episodes(
         [newest, buffer.sample(count if settings.shared_sample else 2 * count, rng)]
     )
     episodes = buffer.stored.pick(slots)
-    posterior, novelty = score(model, episodes)
-    buffer.classify(slots, np.where(episodes.changed, posterior.argmax(1), posterior.shape[1]))
-
-    success = buffer.success(posterior.shape[1])
-
     for_model = np.arange(len(newest) + count)
     for_sac = for_model.copy()
     if not settings.shared_sample:
         for_sac[len(newest) :] += count
+
+    # where soft actor-critic's are scored again, there is no need to before the model's update
+    now = for_model if settings.score_again else np.arange(len(slots))
+    posterior = np.zeros((len(slots), model.num_skills), np.float32)
+    novelty = np.zeros(len(slots), np.float32)
+    posterior[now], novelty[now] = score(model, episodes.before[now], episodes.after[now])
+    likely = np.where(episodes.changed, posterior.argmax(1), model.num_skills)
+    buffer.classify(slots[now], likely[now])
+    success = buffer.success(model.num_skills)
+
     reliable = np.minimum(success / FREE, 1.0)
     # only what a skill did lately, and undisturbed, tells what it does
     tells = (for_model < len(newest)) & ~episodes.disturbed[for_model]
@@ -220,17 +226,20 @@ def evidence(
 
 
 def score(
-    model: ForwardModel | Discriminator, episodes: Episodes, block: int = 128
+    model: ForwardModel | Discriminator,
+    before: Bool[np.ndarray, "episodes bits"],
+    after: Bool[np.ndarray, "episodes bits"],
+    block: int = 128,
 ) -> tuple[Float[np.ndarray, "episodes skills"], Float[np.ndarray, "episodes"]]:
     """`evidence` for every episode; a transition that occurs twice is computed once.
 
     Padded to a multiple of `block`, so that only a few sizes are ever compiled.
     """
-    packed = np.packbits(np.concatenate([episodes.before, episodes.after], 1), axis=1)
+    packed = np.packbits(np.concatenate([before, after], 1), axis=1)
     keys = packed.view([("", f"V{packed.shape[1]}")])[:, 0]
     _, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
     padded = np.resize(first, -(-len(first) // block) * block)
-    posterior, novelty = evidence(model, episodes.before[padded], episodes.after[padded])
+    posterior, novelty = evidence(model, before[padded], after[padded])
     return np.asarray(posterior)[inverse], np.asarray(novelty)[inverse]
 
 
