@@ -149,6 +149,9 @@ def test_the_paper_scores_soft_actor_critics_episodes_with_the_updated_model(
         which = drawn.episodes.observations[:, 0, 0].astype(int)  # each carries its number
         rewarded = rewards[which[drawn.for_sac]]
         assert metrics["reward"] == pytest.approx(rewarded.mean(), rel=1e-4)
+        first, _ = score(state.model, episodes.before, episodes.after)
+        labelled = drawn.for_model  # relabelled for the model by what it knew before
+        np.testing.assert_allclose(drawn.posterior[labelled], first[which[labelled]], atol=1e-5)
     assert abs(found[True] - found[False]) > 0.1
 
 
