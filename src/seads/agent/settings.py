@@ -72,7 +72,7 @@ class AgentSettings:
     model_learning_rate: float = 1e-3
     """Adam's rate for a skill model that is a network."""
     board_decay: float = 0.0
-    """Share of a network's weights on the board that each update forgets; 0.03 on large boards."""
+    """Share of a network's weights on the board that an update forgets; model=either needs none."""
     linear_learning_rate: float = 0.12
     """Rate of gradient descent for a linear forward model, times the number of skills."""
     model_steps: int = 4
