@@ -1,6 +1,6 @@
 """The robot's two manipulators: a uArm with a pen that plays on a tablet (paper S.5).
 
-By default the arms are reckoned in this process, as many as there are rows. With `port` there is
+By default the arms are simulated in this process, as many as there are rows. With `port` there is
 one row and it is real: the arm on that serial line, or its twin, at a screen that shows the board.
 Same actions, same boards; `tests/robot/test_environment.py` holds the two to each other.
 """
@@ -40,7 +40,7 @@ class RobotArm(Manipulator):
     `observation="scaled"` shows (x, y) mapped to [-1, 1], `"raw"` as they are. `calibration` is a
     file of `seads robot calibrate`; without one the corners are known, each off by
     `calibration_error` mm. Screens do not see a share `missed` of all touches and see a share
-    `doubled` twice. These two and the error are for arms that are reckoned.
+    `doubled` twice. These two and the error are for simulated arms.
 
     `port` is the arm's serial line; the board is then served on `host` and `board_port`, and
     `pace` is how much faster than real a twin's clock runs.

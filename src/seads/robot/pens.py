@@ -1,4 +1,4 @@
-"""What the robot's environments ask of their arms, whether reckoned here or on a serial line."""
+"""What the robot's environments ask of their arms, whether simulated here or on a serial line."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Arms that are only reckoned, many at once: their kinematics, their tablets, their bad luck.
+"""Simulated arms, many at once: their kinematics, their tablets, their bad luck.
 
 A push lands where the arm on its twin lands: both use the same ways and the same crossing.
 """
