@@ -24,10 +24,10 @@ from seads.show.tables.kinds import (
     Measure,
     ablation_cells,
     compare,
+    difference_text,
     kinds_of,
     mean_text,
     seeds_text,
-    spread_text,
     values_of,
     without_trials,
 )
@@ -213,12 +213,10 @@ def _baseline(kinds: Kinds, env: str, group: str) -> Claim:
         return Claim("R3", says, "", OPEN)
     name, own = next(iter(ours.items()))
     mine = values_of(own, "success")
-    spread = comparing.difference_spread(mine, theirs)
     measured = (
         f"{_told(name, own, mine, f'{np.mean(mine):.1%}')} against "
         f"{_told(group, runs, theirs, f'{np.mean(theirs):.1%}')}; difference "
-        f"{comparing.hodges_lehmann(mine, theirs):+.3f}, "
-        f"{spread_text(spread, min(len(mine), len(theirs)), 3)}"
+        f"{comparing.hodges_lehmann(mine, theirs):+.3f}, {difference_text(mine, theirs, 3)}"
     )
     return Claim(
         "R3", says, measured, beside_baseline(mine, theirs, budget_of(own), budget_of(runs))

@@ -94,11 +94,11 @@ def comparison_tables(kinds: Kinds) -> Iterator[Table]:
         ),
         rows,
         (
-            "Difference: Hodges-Lehmann, with a bootstrap interval; with fewer than five runs on "
-            "a side the range of all differences. p: one-sided Mann-Whitney U, exact with ties, "
-            "raw as in the paper and after Holm; the family is all lines of a measure in one "
-            f"direction ({', '.join(families)}). {TOO_FEW.capitalize()}: no outcome could be below "
-            f"{SIGNIFICANT}. Runs of another number of env steps than their reference, and trials "
-            "of searches, are left out.",
+            "Difference: Hodges-Lehmann, with the exact interval of a two-sided Mann-Whitney U "
+            "test; of so few runs that there is none the range of all differences. p: one-sided "
+            "Mann-Whitney U, exact with ties, raw as in the paper and after Holm; the family is "
+            f"all lines of a measure in one direction ({', '.join(families)}). Verdicts are at p < "
+            f"{SIGNIFICANT}; {TOO_FEW}: no outcome could by itself be below that. Runs of another "
+            "number of env steps than their reference, and trials of searches, are left out.",
         ),
     )  # fmt: skip

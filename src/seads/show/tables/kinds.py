@@ -83,9 +83,7 @@ class Comparison:
     @property
     def spread(self) -> str:
         """Of the difference: its 95 % interval, or the range of all differences of few runs."""
-        spread = comparing.difference_spread(self.ours, self.theirs)
-        digits = 2 if self.measure == "coverage" else 3
-        return spread_text(spread, min(len(self.ours), len(self.theirs)), digits)
+        return difference_text(self.ours, self.theirs, 2 if self.measure == "coverage" else 3)
 
     @property
     def improvement(self) -> float:
@@ -184,12 +182,22 @@ def mean_text(values: Sequence[float], digits: int = 2) -> str:
     return f"{mean:.{digits}f}" + ("" if np.isnan(std) else f" ± {std:.{digits}f}")
 
 
-def spread_text(spread: tuple[float, float] | None, runs: int, digits: int = 2) -> str:
-    """An interval in words, or what few runs have in its place; of one run nothing."""
+def spread_text(values: Sequence[float], digits: int = 2) -> str:
+    """The interval of the mean in words, or the range of few runs; of one run nothing."""
+    few = len(values) < comparing.FEWEST_TO_RESAMPLE
+    return _interval_text(comparing.mean_spread(values), few, digits)
+
+
+def difference_text(ours: Sequence[float], theirs: Sequence[float], digits: int) -> str:
+    """The interval of the difference in words, or the range of all differences of few runs."""
+    few = comparing.hodges_lehmann_interval(ours, theirs) is None
+    return _interval_text(comparing.difference_spread(ours, theirs), few, digits)
+
+
+def _interval_text(spread: tuple[float, float] | None, is_range: bool, digits: int) -> str:
     if spread is None:
         return ""
-    few = " (range)" if runs < comparing.FEWEST_TO_RESAMPLE else ""
-    return f"{spread[0]:.{digits}f} to {spread[1]:.{digits}f}{few}"
+    return f"{spread[0]:.{digits}f} to {spread[1]:.{digits}f}" + (" (range)" if is_range else "")
 
 
 def seeds_text(count: int) -> str:

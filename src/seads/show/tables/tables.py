@@ -59,7 +59,7 @@ def summary_table(kinds: Kinds, beyond_common: Sequence[str] = ()) -> Table:
                 (
                     env, group, name, str(len(values)), mean_text(values, digits),
                     f"{np.median(values):.{digits}f}",
-                    spread_text(comparing.mean_spread(values), len(values), digits),
+                    spread_text(values, digits),
                     _steps(runs, measure), theirs,
                 )
             )  # fmt: skip
