@@ -51,6 +51,11 @@ def values_of(runs: Sequence[RunResult], measure: Measure) -> list[float]:
     return [float(value) for value in found if value is not None]
 
 
+def budget_of(runs: Sequence[RunResult]) -> int:
+    """The env steps that all of the measured runs were given."""
+    return min(run.budget for run in runs if run.measured)
+
+
 def papers(env: str, group: str, runs: Sequence[RunResult]) -> PaperResult | None:
     """What the paper reports of such runs; of a name that a study chose, nothing."""
     known = group in REFERENCES or group in TABLE_S1
