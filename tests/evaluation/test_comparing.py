@@ -89,9 +89,9 @@ def test_the_interval_of_a_difference_agrees_with_the_test() -> None:
     assert hodges_lehmann_interval([4, 5, 6, 7], [0, 1, 2, 3]) == (1, 7)
     assert hodges_lehmann_interval([4, 5, 6], [0, 1, 2]) is None
     # a bootstrap would leave out 0, though p is 0.048 in one direction alone
-    ours, theirs = [24.11, 24.69, 24.6, 24.98, 24.96], [24.49, 24.39, 24.44, 24.3, 24.05]
-    assert mann_whitney(ours, theirs) == pytest.approx(12 / 252)
-    found = hodges_lehmann_interval(ours, theirs)
+    five, beside = [24.11, 24.69, 24.6, 24.98, 24.96], [24.49, 24.39, 24.44, 24.3, 24.05]
+    assert mann_whitney(five, beside) == pytest.approx(12 / 252)
+    found = hodges_lehmann_interval(five, beside)
     assert found is not None
     assert found[0] < 0 < found[1]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -49,6 +49,22 @@ def values_of(runs: Sequence[RunResult], measure: Measure) -> list[float]:
     """What was measured, over the seeds, as one number each."""
     found = [getattr(run, measure) for run in runs]
     return [float(value) for value in found if value is not None]
+
+
+def changes_notes(kinds: Kinds) -> Iterator[str]:
+    """Which groups have other settings than their preset's, in a sentence; trials name theirs."""
+    given: dict[str, dict[str, str]] = {}
+    for (env, group), runs in without_trials(kinds).items():
+        given.setdefault(group, {})[env] = runs[0].settings
+    having: dict[str, list[str]] = {}
+    for group, settings in given.items():
+        alike = len(set(settings.values())) == 1
+        for env, own in list(settings.items())[: 1 if alike else None]:
+            having.setdefault(own, []).append(group if alike else f"{group} on {env}")
+    having.pop("", None)
+    if having:
+        told = "; ".join(f"{own} in {', '.join(names)}" for own, names in having.items())
+        yield f"Other settings than the preset's: {told}."
 
 
 def budget_of(runs: Sequence[RunResult]) -> int:

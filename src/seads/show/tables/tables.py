@@ -8,13 +8,14 @@ from typing import Any
 import numpy as np
 
 from seads.evaluation import comparing
-from seads.show.report.paper import PaperResult
+from seads.show.report.paper import ROBOT, PaperValue
 from seads.show.tables.comparisons import NAMES, ablation_tables, comparison_tables
 from seads.show.tables.document import Table
 from seads.show.tables.fixed import fixed_tables
 from seads.show.tables.kinds import (
     Kinds,
     Measure,
+    changes_notes,
     kinds_of,
     mean_text,
     papers,
@@ -54,13 +55,14 @@ def summary_table(kinds: Kinds, beyond_common: Sequence[str] = ()) -> Table:
             if not values:
                 continue
             digits = 2 if measure == "coverage" else 3
-            theirs = _papers(paper, measure)
+            theirs = getattr(paper, measure, None)  # which says nothing of first plans
             rows.append(
                 (
                     env, group, name, str(len(values)), mean_text(values, digits),
                     f"{np.median(values):.{digits}f}",
                     spread_text(values, digits),
-                    _steps(runs, measure), theirs,
+                    _steps(runs, measure),
+                    *_papers(env, theirs, measure),
                 )
             )  # fmt: skip
     return Table(
@@ -69,29 +71,34 @@ def summary_table(kinds: Kinds, beyond_common: Sequence[str] = ()) -> Table:
         (
             "environment", "runs", "measure", "n", "mean ± std", "median",
             "95 % interval of the mean", "env steps of the agents used", "paper",
+            "env steps, paper",
         ),
         rows,
         (
             "Mean and sample standard deviation over seeds; the interval is a percentile bootstrap "
             "of the mean, or for fewer than five runs their range. Agents are those of the last "
             f"checkpoints below the budget, for boards solved the last common ones (paper S.8.1)"
-            f"{_except(beyond_common)}.",
+            f"{_except(kinds, beyond_common)}.",
+            *changes_notes(kinds),
         ),
     )  # fmt: skip
 
 
-def _papers(paper: PaperResult | None, measure: Measure) -> str:
-    """The paper's number, in the units of ours."""
-    if paper and paper.coverage and measure == "coverage":
-        return paper.coverage.text
-    return f"{paper.success.value:.3f}" if paper and paper.success and measure == "success" else ""
+def _papers(env: str, value: PaperValue | None, measure: Measure) -> tuple[str, str]:
+    """The paper's number, in the units of ours, and its env steps."""
+    if value is None:
+        return "", ""
+    text = value.text if measure == "coverage" else f"{value.value:.3f}"
+    return text + " (real arm)" * (env in ROBOT), f"{value.env_steps:,}"
 
 
-def _except(runs: Sequence[str]) -> str:
-    """What is not true of all runs, named."""
-    if not runs:
+def _except(kinds: Kinds, late: Sequence[str]) -> str:
+    """What is not true of all runs, and of how many of each kind."""
+    counted = {kind: sum(run.run in late for run in runs) for kind, runs in kinds.items()}
+    told = [f"{n} of {len(kinds[kind])} of {' '.join(kind)}" for kind, n in counted.items() if n]
+    if not told:
         return ""
-    return f", but later ones of {', '.join(runs)}, whose boards were not solved there"
+    return f", but later ones of runs whose boards were not solved there: {', '.join(told)}"
 
 
 def _steps(runs: Sequence[Any], measure: str) -> str:
