@@ -89,6 +89,8 @@ class _Bar:
     """A measure of runs of a kind."""
 
     values: list[float]
+    env_steps: float
+    """Of the agents, on average."""
     paper: PaperValue | None
     """What the paper reports of it: with replanning alone."""
 
@@ -99,12 +101,13 @@ def success_bars(place: Place, results: Results, kinds: Kinds) -> Figure | None:
     for (env, group), runs in kinds.items():
         placed, said = place(env, group), papers(env, group, runs)
         again, first = values_of(runs, "success"), values_of(runs, "success_no_replan")
+        steps = float(np.mean([run.success_env_steps or run.budget for run in runs]))
         if placed is not None and again:
-            bar = _Bar(again, said.success if said else None)
+            bar = _Bar(again, steps, said.success if said else None)
             panels.setdefault(placed[0], {})[placed[1]] = bar
         if placed is not None and first:
             bars = panels.setdefault(placed[0], {})
-            bars[f"{placed[1]}, no replanning"] = _Bar(first, None)
+            bars[f"{placed[1]}, no replanning"] = _Bar(first, steps, None)
     return style.draw_panels(panels, _bar_panel)
 
 
@@ -113,10 +116,12 @@ def _bar_panel(axes: Axes, _: str, bars: Mapping[str, _Bar]) -> None:
     for index, (name, bar) in enumerate(bars.items()):
         mean = float(np.mean(bar.values))
         error = [[mean - min(bar.values)], [max(bar.values) - mean]]
-        label = f"{name} ({seeds_text(len(bar.values))})"
+        after = style.steps_text(bar.env_steps)
+        label = f"{name} ({seeds_text(len(bar.values))}, after {after})"
         axes.bar(index, mean, yerr=error, color=style.colour(index), capsize=3, label=label)
         if bar.paper is not None:  # over its own bar: the paper's is with replanning
-            label = f"paper, with replanning: {bar.paper.text}"
+            after = style.steps_text(bar.paper.env_steps)
+            label = f"paper, with replanning: {bar.paper.text} after {after}"
             axes.plot(
                 [index - 0.5, index + 0.5], [bar.paper.value] * 2, "--", color=style.PAPER_COLOUR,
                 linewidth=1.8, label=None if label in printed else label,
