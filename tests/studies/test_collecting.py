@@ -41,7 +41,7 @@ def test_results_below_a_directory_are_found_once(tmp_path: Path) -> None:
     assert len(collect([tmp_path]).runs) == 1  # a directory's own counts alone
     (tmp_path / "results.csv").unlink()
     Results([run(ENVIRONMENTS[0], "default", 0, 12.0)]).write(tmp_path / "again")
-    with pytest.raises(SeadsError, match=r"is there twice, in .*/0 and in .*/again"):
+    with pytest.raises(SeadsError, match=r"is there twice, in .*/0 \(.*\) and in .*/again"):
         collect([tmp_path])
     assert len(collect([tmp_path], replace=True).runs) == 4
 

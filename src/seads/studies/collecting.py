@@ -39,7 +39,7 @@ def collect(sources: Sequence[Path], *, replace: bool = False) -> Results:
     left. A run of the same name in two places is refused, or with `replace` the first one counts.
     """
     parts: list[Results] = []
-    places: dict[str, Path] = {}
+    places: dict[str, str] = {}
     for source in sources:
         if not source.is_dir():
             raise SeadsError(f"{source} is no directory")
@@ -56,12 +56,13 @@ def collect(sources: Sequence[Path], *, replace: bool = False) -> Results:
         for place, part in found:
             new = part.without(places.keys()) if replace else part
             for run in new.runs:
+                told = f"{place} ({run.budget:,} env steps)"
                 if run.run in places:
                     raise SeadsError(
-                        f"{run.run} is there twice, in {places[run.run]} and in {place}; which of "
-                        "the two counts? (--replace: the first)"
+                        f"{run.run} is there twice, in {places[run.run]} and in {told}; which of "
+                        "the two counts? (--replace: the first; or make tables of them apart)"
                     )
-                places[run.run] = place
+                places[run.run] = told
             parts.append(new)
     whole = Results(
         [one for part in parts for one in part.runs],

@@ -126,14 +126,16 @@ def steps_table(kinds: Kinds, results: Results) -> Table:
             f"{one:,.0f}" if np.isfinite(one) else "never"
             for one in (np.median(steps), np.max(steps))
         )
-        rows.append((env, group, arrived, middle, last))
+        apart = np.concatenate([np.diff(sorted(at for at, _ in curve)) for curve in found])
+        rows.append((env, group, arrived, middle, last, f"{np.median(apart):,.0f}"))
     return Table(
         "steps",
         "Env steps to 95 % of the moves",
-        ("environment", "runs", "got there", "median", "slowest"),
+        ("environment", "runs", "got there", "median", "slowest", "checkpoints about every"),
         rows,
         (
-            "At checkpoints, on test boards; of runs that were measured along the way. The median "
+            "The first checkpoint that has them, on test boards: a run may have had them since "
+            "the one before. Of runs that were measured along the way. The median "
             "is over all of them, with those that do not get there as slower than any other. "
             "Never: half of the runs, or the slowest, do not get there.",
         ),
@@ -150,13 +152,14 @@ def overall_table(kinds: Kinds) -> Table:
                 continue
             groups = list(shares.values())
             low, high = comparing.interquartile_interval(groups)
-            single = any(len(one) == 1 for one in groups)
+            sizes = [len(one) for one in groups]
+            few = min(sizes) == 1 or sum(sizes) < comparing.FEWEST_TO_RESAMPLE
             rows.append(
                 (
                     group, NAMES[measure], ", ".join(shares),
-                    ", ".join(str(len(one)) for one in groups),
+                    ", ".join(map(str, sizes)),
                     f"{comparing.interquartile_mean(groups):.4f}",
-                    "" if single else f"{low:.4f} to {high:.4f}",
+                    "" if few else f"{low:.4f} to {high:.4f}",
                 )
             )  # fmt: skip
     return Table(
@@ -167,8 +170,8 @@ def overall_table(kinds: Kinds) -> Table:
         (
             "Shares of the moves, or of the boards. Environments weigh alike, whatever the number "
             "of their runs; the interval is a stratified bootstrap, and left out where an "
-            "environment has a single run. Rows over different environments do not compare. "
-            "Trials of searches are left out.",
+            "environment has a single run, or all have fewer than five. Rows over different "
+            "environments do not compare. Trials of searches are left out.",
         ),
     )
 
