@@ -74,6 +74,21 @@ def test_what_is_measured_again_by_hand_does_not_count_beside_the_studys(tmp_pat
     assert [one.value for one in found.points if one.measure == "coverage"] == [3.5]
 
 
+def test_an_agent_beyond_the_budget_does_not_count(tmp_path: Path) -> None:
+    home = write_run(tmp_path / "lightsout-cursor-2x2-default-seed0", evaluated=False)
+    longer = {"coverage": {"mean": 4.0, "of": 4}, "env_steps": 150_000}
+    write_result(home, "coverage-test-seed0", longer)
+    [one] = collect([tmp_path]).runs
+    assert one.coverage_env_steps == 150_000  # of no study: the last there is
+    before = {"coverage": {"mean": 3.5, "of": 4}, "env_steps": 99_000, "study": True}
+    write_result(home, "coverage-test-at100000-seed0", before)
+    write_result(home, "coverage-test-at200000-seed0", longer)
+    found = collect([tmp_path])
+    [one] = found.runs
+    assert (one.coverage, one.coverage_env_steps, one.budget) == (3.5, 99_000, 100_000)
+    assert [point.env_steps for point in found.points if point.measure == "coverage"] == [99_000]
+
+
 def test_agents_beyond_the_last_common_one_are_named(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
