@@ -13,7 +13,7 @@ from seads.show.report import style
 from seads.show.report.learning import mean_over_seeds
 from seads.show.report.paper import PaperValue
 from seads.show.tables.kinds import Kinds, papers, seeds_text, values_of
-from seads.studies.results import Results
+from seads.studies.results import Measured, Results
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -40,15 +40,12 @@ class _Line:
     paper: PaperValue | None
 
 
-def curves(measure: str, place: Place, results: Results, kinds: Kinds) -> Figure | None:
+def curves(measure: Measured, place: Place, results: Results, kinds: Kinds) -> Figure | None:
     """A measure against env steps: mean, lowest and highest seed."""
-    of_run: dict[str, list[tuple[int, float]]] = {}
-    for point in results.points:
-        if point.measure == measure:
-            of_run.setdefault(point.run, []).append((point.env_steps, point.value))
+    of_run = results.curves(measure)
     panels: dict[str, dict[str, _Line]] = {}
     for (env, group), runs in kinds.items():
-        found = [sorted(of_run[run.run]) for run in runs if run.run in of_run]
+        found = [of_run[run.run] for run in runs if run.run in of_run]
         placed = place(env, group)
         if found and placed is not None:
             said = papers(env, group, runs)

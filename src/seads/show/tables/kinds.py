@@ -131,9 +131,8 @@ class Comparison:
 
 
 def _verdict(p_worse: float, p_better: float, decidable: bool) -> str:
-    if (
-        p_worse < SIGNIFICANT
-    ):  # Holm steps down, so that fewer seeds may do than its first step asks
+    # first, since Holm steps down: fewer seeds may do than its first step asks
+    if p_worse < SIGNIFICANT:
         return "worse"
     if p_better < SIGNIFICANT:
         return "better"

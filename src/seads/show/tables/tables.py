@@ -110,10 +110,7 @@ def _steps(runs: Sequence[Any], measure: str) -> str:
 def steps_table(kinds: Kinds, results: Results) -> Table:
     """Env steps until 95 % of the moves are learned; a run that never gets there takes for ever."""
     rows = []
-    curves: dict[str, list[tuple[int, float]]] = {}
-    for point in results.points:
-        if point.measure == "coverage":
-            curves.setdefault(point.run, []).append((point.env_steps, point.value))
+    curves = results.curves("coverage")
     for (env, group), runs in kinds.items():
         moves = next((run.moves for run in runs if run.moves is not None), None)
         found = [curves[run.run] for run in runs if len(curves.get(run.run, ())) > 1]
@@ -126,7 +123,7 @@ def steps_table(kinds: Kinds, results: Results) -> Table:
             f"{one:,.0f}" if np.isfinite(one) else "never"
             for one in (np.median(steps), np.max(steps))
         )
-        apart = np.concatenate([np.diff(sorted(at for at, _ in curve)) for curve in found])
+        apart = np.concatenate([np.diff([at for at, _ in curve]) for curve in found])
         rows.append((env, group, arrived, middle, last, f"{np.median(apart):,.0f}"))
     return Table(
         "steps",
