@@ -124,7 +124,10 @@ def test_names_stand_below_the_axis() -> None:
 
 
 def test_the_papers_bar_is_with_replanning() -> None:
-    results = curved([run("lightsout-reacher", "default", seed, 24.0) for seed in (0, 1)])
+    runs = [run("lightsout-reacher", "default", seed, 24.0) for seed in (0, 1)]
+    begun = dict(success=None, success_no_replan=None, success_env_steps=None, budget=10**7)
+    runs.append(run("lightsout-reacher", "default", 2, None, **begun))
+    results = curved(runs)
     drawn = FIGURES["3-bars"](results, figure_kinds(results))
     assert drawn is not None
     [line] = [one for one in drawn.axes[0].get_lines() if one.get_linestyle() == "--"]

@@ -98,7 +98,8 @@ def success_bars(place: Place, results: Results, kinds: Kinds) -> Figure | None:
     for (env, group), runs in kinds.items():
         placed, said = place(env, group), papers(env, group, runs)
         again, first = values_of(runs, "success"), values_of(runs, "success_no_replan")
-        steps = float(np.mean([run.success_env_steps or run.budget for run in runs]))
+        reached = [run.success_env_steps for run in runs if run.success_env_steps is not None]
+        steps = float(np.mean(reached or [run.budget for run in runs]))
         if placed is not None and again:
             bar = _Bar(again, steps, said.success if said else None)
             panels.setdefault(placed[0], {})[placed[1]] = bar
