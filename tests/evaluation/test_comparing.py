@@ -71,12 +71,41 @@ def test_what_few_seeds_can_never_show() -> None:
 
 def test_differences_by_hand() -> None:
     assert hodges_lehmann([3, 5], [1, 2]) == 2.5  # of 2, 1, 4, 3
-    assert hodges_lehmann_interval([3.0] * 4, [1.0] * 4) == (2.0, 2.0)
     assert probability_of_improvement([2, 3], [1, 2]) == (3 + 0.5) / 4
     assert mean_std([1, 3]) == pytest.approx((2.0, 2**0.5))
     low, high = mean_interval([1, 2, 3])
     assert low == 1.0  # one in 27 draws is all ones
     assert high == 3.0
+
+
+def test_the_interval_of_a_difference_agrees_with_the_test() -> None:
+    # five beside five: of 252 splits 4 have U <= 2, 7 have U <= 3, and 6.3 are 2.5 %
+    ours, theirs = [10, 20, 30, 40, 50], [0, 1, 2, 3, 4]
+    assert hodges_lehmann_interval(ours, theirs) == (
+        8,
+        48,
+    )  # the third of 6, 7, 8 and of 50, 49, 48
+    # four beside four have their range, 1 split in 70 on either side; three have no interval
+    assert hodges_lehmann_interval([4, 5, 6, 7], [0, 1, 2, 3]) == (1, 7)
+    assert hodges_lehmann_interval([4, 5, 6], [0, 1, 2]) is None
+    # a bootstrap would leave out 0, though p is 0.048 in one direction alone
+    five, beside = [24.11, 24.69, 24.6, 24.98, 24.96], [24.49, 24.39, 24.44, 24.3, 24.05]
+    assert mann_whitney(five, beside) == pytest.approx(12 / 252)
+    found = hodges_lehmann_interval(five, beside)
+    assert found is not None
+    assert found[0] < 0 < found[1]
+
+
+@given(st.permutations(range(11)), st.integers(2, 9), st.integers(-9, 9))
+def test_the_interval_has_the_shifts_that_the_test_does_not_reject(
+    values: list[int], count: int, whole: int
+) -> None:
+    ours, theirs = values[:count], values[count:]
+    shift = whole + 0.5  # no ties
+    shifted = [one - shift for one in ours]
+    p = 2 * min(mann_whitney(shifted, theirs), mann_whitney(theirs, shifted))
+    found = hodges_lehmann_interval(ours, theirs) or (-np.inf, np.inf)
+    assert (found[0] <= shift <= found[1]) is (p > 0.05)
 
 
 def test_interquartile_mean_by_hand() -> None:
@@ -93,7 +122,7 @@ def test_few_runs_have_a_range() -> None:
     assert mean_spread([3.0]) is None
     assert mean_spread([3.0, 1.0, 1.0, 1.0]) == (1.0, 3.0)
     assert mean_spread([3.0, 1.0, 1.0, 1.0, 1.0]) == mean_interval([3.0, 1.0, 1.0, 1.0, 1.0])
-    assert difference_spread([3, 5], [1, 2, 2, 2, 2]) == (1.0, 4.0)
+    assert difference_spread([3, 5], [1, 2, 2, 2, 2]) == (1.0, 4.0)  # 1 split in 21, on a side
 
 
 def test_rliables_numbers_for_the_same_data() -> None:

@@ -33,7 +33,7 @@ def test_few_seeds_get_no_star_but_a_sentence() -> None:
     assert {one.verdict for one in compare(kinds_of(ablations(4)))} == {"too few seeds"}
     [table] = [table for table in all_tables(ablations(4)) if table.number == "S.1"]
     assert "*" not in "".join("".join(row) for row in table.rows[::2])  # the others are the paper's
-    assert "With 4 seeds no difference can reach p < 0.01" in " ".join(table.notes)
+    assert "With 4 seeds no difference can by itself reach p < 0.01" in " ".join(table.notes)
 
 
 def test_changes_of_the_default_are_compared_with_the_default() -> None:
@@ -50,8 +50,8 @@ def test_changes_of_the_default_are_compared_with_the_default() -> None:
 def test_a_run_that_never_gets_there_is_told_as_such() -> None:
     tables = {table.number: table for table in all_tables(ablations(4))}
     rows = {row[1]: row for row in tables["steps"].rows}
-    assert rows["paper"][2:] == ("4 of 4", "99,900", "99,900")
-    assert rows["no-relabelling"][2:] == ("0 of 4", "never", "never")
+    assert rows["paper"][2:] == ("4 of 4", "99,900", "99,900", "49,900")
+    assert rows["no-relabelling"][2:5] == ("0 of 4", "never", "never")
 
 
 def test_tables_without_runs_are_the_papers() -> None:
@@ -90,7 +90,7 @@ def test_what_cannot_be_tabled(tmp_path: Path) -> None:
     with pytest.raises(SeadsError, match="holds neither runs nor a"):
         collect([tmp_path])
     ablations(2).write(tmp_path)
-    with pytest.raises(SeadsError, match="is there twice"):
+    with pytest.raises(SeadsError, match=r"twice, in .* \(100,000 env steps\) and in .* apart"):
         collect([tmp_path, tmp_path])
     text = (tmp_path / "results.csv").read_text()
     (tmp_path / "results.csv").write_text(text.replace(",100000,", ",much,", 1))
@@ -109,10 +109,10 @@ def test_runs_that_never_arrive_count_in_the_median() -> None:
         for one, at in zip(runs, arrives, strict=True)
     ]
     tables = {table.number: table for table in all_tables(Results(runs, points))}
-    assert tables["steps"].rows == [(env, "default", "2 of 4", "never", "never")]
+    assert tables["steps"].rows == [(env, "default", "2 of 4", "never", "never", "54,500")]
     points[-2] = Point(runs[2].run, "coverage", 90_000, 24.0)
     tables = {table.number: table for table in all_tables(Results(runs, points))}
-    assert tables["steps"].rows == [(env, "default", "3 of 4", "60,000", "never")]
+    assert tables["steps"].rows == [(env, "default", "3 of 4", "60,000", "never", "50,000")]
     # and the share of the moves is not of one move
     assert tables["overall"].rows[0][4] == "1.0000"
     # where a run was only looked at in the end nobody knows when it got there
@@ -152,6 +152,8 @@ def test_what_holm_rejects_is_not_called_too_few() -> None:
     cells = ablation_cells(kinds_of(Results(runs)))
     assert [one.decidable for one in cells if one.env == ENVIRONMENTS[2]] == [False] * 4
     assert {one.verdict for one in cells} == {"worse"}
+    [table] = [table for table in all_tables(Results(runs)) if table.number == "S.1"]
+    assert "no difference can" not in " ".join(table.notes)
 
 
 def test_runs_of_another_budget_are_no_reference() -> None:
@@ -219,6 +221,38 @@ def test_environments_are_named_and_weigh_alike() -> None:
     tables = {table.number: table for table in all_tables(Results(runs))}
     row = tables["overall"].rows[0]
     assert row[2:5] == ("lightsout-cursor, lightsout-reacher", "9, 3", "0.6000")
+    intervals = []
+    for seeds in (4, 5):
+        [*_, table] = [one for one in all_tables(ablations(seeds)) if one.number == "overall"]
+        intervals.append({row[5] != "" for row in table.rows})
+    assert intervals == [{False}, {True}]  # as in the results, of fewer than five there is none
+
+
+def test_budgets_and_settings_that_are_not_the_papers_stand_beside_its_numbers() -> None:
+    changed = [
+        dataclasses.replace(one, settings="hidden=[256,256]")
+        for one in ablations(10).runs
+        if one.algorithm == "seads"
+    ]
+    arm = [run("lightsout-robot", "default", seed, 25.0) for seed in range(2)]
+    tables = {table.number: table for table in all_tables(Results([*changed, *arm]))}
+    rows = {tuple(row[:3]): row for row in tables["results"].rows}
+    env = "lightsout-cursor"
+    assert rows[env, "paper", "moves"][-3:] == ("99,900", "24.94 ± 0.06", "495,000")
+    assert rows[env, "paper", "boards solved"][-2:] == ("1.000", "476,000")
+    assert rows[env, "paper", "first plan solves"][-2:] == ("", "")
+    assert rows["lightsout-robot", "default", "boards solved"][-2:] == (
+        "1.000 (real arm)", "165,000",
+    )  # fmt: skip
+    given = "hidden=[256,256] in paper, no-relabelling, more-skills."
+    for number in ("results", "comparisons", "S.1"):
+        assert any(note.endswith(given) for note in tables[number].notes), number
+    steps = "Env steps: lightsout-cursor 100,000 here, 495,000 in the paper."
+    assert steps in tables["S.1"].notes
+    # of a group whose settings differ the environment is named
+    other = [run("tileswap-cursor", "paper", 0, 12.0, settings="hidden=[64,64]")]
+    [table, *_] = all_tables(Results([*changed, *other]))
+    assert "hidden=[64,64] in paper on tileswap-cursor." in table.notes[-1]
 
 
 def test_the_papers_red_cells_are_marked() -> None:

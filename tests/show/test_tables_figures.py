@@ -43,6 +43,12 @@ def test_figures_of_nothing_are_left_out() -> None:
     assert FIGURES["S.15"](results, figure_kinds(results)) is None
 
 
+@pytest.mark.parametrize("number", ["S.13-moves", "S.13-success", "S.19", "S.20"])
+def test_figures_without_what_they_are_about_are_left_out(number: str) -> None:
+    results = curved([run(env, "paper", 0, 20.0) for env in ENVIRONMENTS])
+    assert FIGURES[number](results, figure_kinds(results)) is None
+
+
 def test_heat_maps_have_the_papers_numbers_and_the_best_in_bold() -> None:
     runs = [
         run("tileswap-cursor", f"sac-{n}-{alpha}", seed, 0.0, algorithm="sac",
@@ -95,7 +101,8 @@ def test_the_papers_lines_have_names_and_the_colours_of_their_curves() -> None:
 
 
 def test_a_curve_at_the_ceiling_is_not_cut_off() -> None:
-    results = curved([run("lightsout-jaco", "default", 0, 25.0)])
+    envs = ("lightsout-jaco", "lightsout3d-jaco")
+    results = curved([run(env, "default", 0, 25.0) for env in envs])
     for number in ("3-moves", "S.13-moves"):
         drawn = FIGURES[number](results, figure_kinds(results))
         assert drawn is not None
@@ -117,11 +124,16 @@ def test_names_stand_below_the_axis() -> None:
 
 
 def test_the_papers_bar_is_with_replanning() -> None:
-    results = curved([run("lightsout-reacher", "default", seed, 24.0) for seed in (0, 1)])
+    runs = [run("lightsout-reacher", "default", seed, 24.0) for seed in (0, 1)]
+    begun = dict(success=None, success_no_replan=None, success_env_steps=None, budget=10**7)
+    runs.append(run("lightsout-reacher", "default", 2, None, **begun))
+    results = curved(runs)
     drawn = FIGURES["3-bars"](results, figure_kinds(results))
     assert drawn is not None
     [line] = [one for one in drawn.axes[0].get_lines() if one.get_linestyle() == "--"]
-    assert line.get_label() == "paper, with replanning: 95.8%"
+    assert line.get_label() == "paper, with replanning: 95.8% after 9.34M"
+    ours = drawn.axes[0].get_legend_handles_labels()[1][1:]
+    assert ours == [f"default{how} (2 seeds, after 99.9k)" for how in ("", ", no replanning")]
     assert list(line.get_xdata()) == [-0.5, 0.5]  # over the first bar, not that of first plans
 
 
@@ -148,8 +160,17 @@ def test_large_depths_say_what_the_paper_says() -> None:
     drawn = FIGURES["S.11"](results, figure_kinds(results))
     assert drawn is not None
     labels = drawn.axes[1].get_legend_handles_labels()[1]
-    assert "lightsout-cursor, paper (3 seeds)" in labels
+    assert "lightsout-cursor, preset paper, here (3 seeds)" in labels
     assert "paper, lightsout-cursor (5 seeds): ≥ 98 % up to depth 8" in labels
+
+
+def test_runs_of_the_preset_are_not_taken_for_the_papers() -> None:
+    results = ablations(3)
+    for number in ("S.9", "S.10"):
+        drawn = FIGURES[number](results, figure_kinds(results))
+        assert drawn is not None
+        labels = drawn.axes[0].get_legend_handles_labels()[1]
+        assert {"preset paper, here", "preset paper, here, no replanning"} < set(labels)
 
 
 def test_skills_have_the_papers_numbers_where_it_has_them(tmp_path: Path) -> None:

@@ -41,7 +41,7 @@ def test_results_below_a_directory_are_found_once(tmp_path: Path) -> None:
     assert len(collect([tmp_path]).runs) == 1  # a directory's own counts alone
     (tmp_path / "results.csv").unlink()
     Results([run(ENVIRONMENTS[0], "default", 0, 12.0)]).write(tmp_path / "again")
-    with pytest.raises(SeadsError, match=r"is there twice, in .*/0 and in .*/again"):
+    with pytest.raises(SeadsError, match=r"is there twice, in .*/0 \(.*\) and in .*/again"):
         collect([tmp_path])
     assert len(collect([tmp_path], replace=True).runs) == 4
 
@@ -74,6 +74,21 @@ def test_what_is_measured_again_by_hand_does_not_count_beside_the_studys(tmp_pat
     assert [one.value for one in found.points if one.measure == "coverage"] == [3.5]
 
 
+def test_an_agent_beyond_the_budget_does_not_count(tmp_path: Path) -> None:
+    home = write_run(tmp_path / "lightsout-cursor-2x2-default-seed0", evaluated=False)
+    longer = {"coverage": {"mean": 4.0, "of": 4}, "env_steps": 150_000}
+    write_result(home, "coverage-test-seed0", longer)
+    [one] = collect([tmp_path]).runs
+    assert one.coverage_env_steps == 150_000  # of no study: the last there is
+    before = {"coverage": {"mean": 3.5, "of": 4}, "env_steps": 99_000, "study": True}
+    write_result(home, "coverage-test-at100000-seed0", before)
+    write_result(home, "coverage-test-at200000-seed0", longer)
+    found = collect([tmp_path])
+    [one] = found.runs
+    assert (one.coverage, one.coverage_env_steps, one.budget) == (3.5, 99_000, 100_000)
+    assert [point.env_steps for point in found.points if point.measure == "coverage"] == [99_000]
+
+
 def test_agents_beyond_the_last_common_one_are_named(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -87,7 +102,8 @@ def test_agents_beyond_the_last_common_one_are_named(
     out = tmp_path / "out"
     assert cli.main(["tables", str(tmp_path / "runs"), "--out", str(out), "--no-figures"]) == 0
     assert f"in one directory solves them there): {late}\n" in capsys.readouterr().out
-    assert f"but later ones of {late}, whose" in (out / "table-results.md").read_text()
+    told = "not solved there: 1 of 2 of lightsout-cursor-2x2 default."
+    assert told in (out / "table-results.md").read_text()
     # read again, without the runs
     assert collect([out]).beyond_common() == [late]
     for name, replan in (("tasks-at100000-a", True), ("tasks-at100000-b", False)):

@@ -39,7 +39,7 @@ def collect(sources: Sequence[Path], *, replace: bool = False) -> Results:
     left. A run of the same name in two places is refused, or with `replace` the first one counts.
     """
     parts: list[Results] = []
-    places: dict[str, Path] = {}
+    places: dict[str, str] = {}
     for source in sources:
         if not source.is_dir():
             raise SeadsError(f"{source} is no directory")
@@ -56,12 +56,13 @@ def collect(sources: Sequence[Path], *, replace: bool = False) -> Results:
         for place, part in found:
             new = part.without(places.keys()) if replace else part
             for run in new.runs:
+                told = f"{place} ({run.budget:,} env steps)"
                 if run.run in places:
                     raise SeadsError(
-                        f"{run.run} is there twice, in {places[run.run]} and in {place}; which of "
-                        "the two counts? (--replace: the first)"
+                        f"{run.run} is there twice, in {places[run.run]} and in {told}; which of "
+                        "the two counts? (--replace: the first; or make tables of them apart)"
                     )
-                places[run.run] = place
+                places[run.run] = told
             parts.append(new)
     whole = Results(
         [one for part in parts for one in part.runs],
@@ -109,7 +110,10 @@ class _Files:
     config: Any
     meta: RunMeta
     results: list[dict[str, Any]]
-    """The evaluations on test boards; where a study made one, none that was made again by hand."""
+    """The evaluations on test boards; where a study made one, none that was made again by hand, and
+    none of an agent beyond its budget."""
+    budget: int
+    """The study's, or what was asked for."""
 
     @staticmethod
     def read(directory: Path) -> _Files:
@@ -119,17 +123,19 @@ class _Files:
         for path, found in counting_results(directory):
             at = re.search(r"-at(\d{1,15})-", path.name)
             if found.get("env_steps") is not None:
-                results.append(
-                    found
-                    | {
-                        "at": int(at[1]) if at else 0,
-                        "deep": "-depths" in path.name,
-                        "file": path.name,
-                    }
-                )
-        studys = {_measured(one) for one in results if one.get("study")}
-        counting = [one for one in results if one.get("study") or _measured(one) not in studys]
-        return _Files(directory, config, read_meta(directory / "meta.json"), counting)
+                of = {"at": int(at[1]) if at else 0, "deep": "-depths" in path.name}
+                results.append(found | of)
+        studys = [one for one in results if one.get("study")]
+        budget = max((one["at"] for one in studys or results), default=0)
+        done = {_measured(one) for one in studys}
+        counting = [
+            one
+            for one in results
+            if (one.get("study") or _measured(one) not in done)
+            and (not studys or one["env_steps"] <= budget)
+        ]
+        meta = read_meta(directory / "meta.json")
+        return _Files(directory, config, meta, counting, budget or config.env_steps)
 
     @property
     def kind(self) -> tuple[str, str]:
@@ -168,7 +174,6 @@ class _Files:
         with_plans, without = (self.at_common(way, common) for way in (True, False))
         tasks = with_plans["tasks"] if with_plans else {}
         settings = config.as_json() | {"seed": 0}
-        budgets = [one["at"] for one in self.results if one["at"]]
         return RunResult(
             run=self.directory.name,
             env=config.env,
@@ -179,7 +184,7 @@ class _Files:
             configuration=hashlib.sha256(json.dumps(settings).encode()).hexdigest()[:12],
             commit=str(self.meta.get("commit") or ""),
             status=str(self.meta.get("status", "waiting")),
-            budget=max(budgets, default=config.env_steps),
+            budget=self.budget,
             env_steps=self.meta.get("env_steps", 0),
             seconds=_training_seconds(self.directory),
             moves=coverage["coverage"].get("of") if coverage else None,

@@ -145,6 +145,14 @@ class Results:
         )
         return Results(runs, points, boards, self.failed)
 
+    def curves(self, measure: Measured) -> dict[str, list[tuple[int, float]]]:
+        """By run, its env steps and values along the way, in their order."""
+        found: dict[str, list[tuple[int, float]]] = {}
+        for point in self.points:
+            if point.measure == measure:
+                found.setdefault(point.run, []).append((point.env_steps, point.value))
+        return {run: sorted(curve) for run, curve in found.items()}
+
     def check_alike(self) -> None:
         """Raise where runs of a kind, which would be averaged, differ in more than their seed."""
         first: dict[tuple[str, str], RunResult] = {}

@@ -19,15 +19,17 @@ from seads.show.tables.kinds import (
     CELLS_OF_S1,
     REFERENCES,
     SIGNIFICANT,
+    TOO_FEW,
     Comparison,
     Kinds,
     Measure,
     ablation_cells,
+    budget_of,
     compare,
+    difference_text,
     kinds_of,
     mean_text,
     seeds_text,
-    spread_text,
     values_of,
     without_trials,
 )
@@ -38,7 +40,6 @@ from seads.show.tables.verdicts import (
     OPEN,
     beside,
     beside_baseline,
-    budget_of,
     everywhere_worse,
     never,
     shown,
@@ -87,7 +88,8 @@ def claims_page(results: Results) -> str:
         "Worse and better: one-sided Mann-Whitney U, exact with ties, in each direction, "
         f"p < {SIGNIFICANT}, raw as in the paper and after Holm. The family of the ablations is "
         f"the {CELLS_OF_S1} cells of the paper's table S.1, that of VIC its own cells. An "
-        "ablation's claim is refuted only where all cells that the paper has in red were measured.",
+        "ablation's claim is refuted only where all cells that the paper has in red were measured. "
+        "Before the paper's budget: one learns more slowly, or none does; how they end is open.",
         "",
     ]
     return "\n".join(lines)
@@ -117,7 +119,7 @@ def _beside_paper(question: str, measure: Measure, kinds: Kinds) -> Iterator[Cla
         if value is None:
             continue
         of = "moves" if moves else "of the boards solved, with replanning"
-        says = f"{env}: {value.text} {of}"
+        says = f"{env}: {value.text} {of}, after {value.env_steps:,} env steps"
         found = _measured(kinds, env, measure)
         for group, runs in found.items():
             values = values_of(runs, measure)
@@ -186,11 +188,14 @@ def _outcome(cells: Sequence[Comparison], what: str, kinds: Kinds) -> str:
     raw, holm = places([one.raw_verdict for one in cells]), places([one.verdict for one in cells])
     tests = f"raw and after Holm {raw}" if raw == holm else f"raw {raw}, after Holm {holm}"
     where = ", ".join(
-        f"{env} after {min(budget_of(kinds[env, one.group]) for one in cells if one.env == env):,}"
+        f"{env} after {min(budget_of(kinds[env, one.group]) for one in cells if one.env == env):,} "
+        "env steps"
         for env in dict.fromkeys(one.env for one in cells)
     )
     against = ", ".join(dict.fromkeys(one.reference for one in cells))
-    return f"{what} than {against}: {tests}; measured: {where} (env steps)"
+    given = dict.fromkeys(kinds[one.env, one.group][0].settings for one in cells)
+    own = "".join(f", {settings}" for settings in given if settings)
+    return f"{what} than the preset {against}: {tests}; measured: {where}{own}"
 
 
 def _baselines(kinds: Kinds) -> Iterator[Claim]:
@@ -213,12 +218,10 @@ def _baseline(kinds: Kinds, env: str, group: str) -> Claim:
         return Claim("R3", says, "", OPEN)
     name, own = next(iter(ours.items()))
     mine = values_of(own, "success")
-    spread = comparing.difference_spread(mine, theirs)
     measured = (
         f"{_told(name, own, mine, f'{np.mean(mine):.1%}')} against "
         f"{_told(group, runs, theirs, f'{np.mean(theirs):.1%}')}; difference "
-        f"{comparing.hodges_lehmann(mine, theirs):+.3f}, "
-        f"{spread_text(spread, min(len(mine), len(theirs)), 3)}"
+        f"{comparing.hodges_lehmann(mine, theirs):+.3f}, {difference_text(mine, theirs, 3)}"
     )
     return Claim(
         "R3", says, measured, beside_baseline(mine, theirs, budget_of(own), budget_of(runs))
@@ -235,4 +238,6 @@ def _robot(kinds: Kinds) -> Iterator[Claim]:
             continue
         measured = _told("default", runs, values, f"{np.mean(values):.1%}")
         missed = FAILS if budget_of(runs) >= after else BELOW
-        yield Claim("R4", f"{env}: {says}", measured, REHEARSED if min(values) == 1.0 else missed)
+        verdict = REHEARSED if min(values) == 1.0 else missed
+        enough = len(values) >= FEWEST
+        yield Claim("R4", f"{env}: {says}", measured, verdict if enough else TOO_FEW)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import get_args
 
-from seads.show.report.paper import ENVIRONMENTS, RED_CELLS, SEADS, TABLE_S1
+from seads.show.report.paper import ENVIRONMENTS, RED_CELLS, SEADS, TABLE_S1, paper_result
 from seads.show.tables.document import Table
 from seads.show.tables.kinds import (
     CELLS_OF_S1,
@@ -15,6 +15,8 @@ from seads.show.tables.kinds import (
     Kinds,
     Measure,
     ablation_cells,
+    budget_of,
+    changes_notes,
     compare,
     mean_text,
     p_text,
@@ -31,6 +33,11 @@ def ablation_tables(kinds: Kinds) -> Iterator[Table]:
     envs = [env for env in ENVIRONMENTS if any((env, row) in kinds for row in [*TABLE_S1, "paper"])]
     if not envs:
         return
+    shown = {
+        (env, group): runs
+        for (env, group), runs in kinds.items()
+        if env in envs and group in [*TABLE_S1, "paper"] and values_of(runs, "coverage")
+    }
     tests = {(one.env, one.group): one for one in ablation_cells(kinds)}
     rows = []
     for variant in TABLE_S1:
@@ -38,7 +45,7 @@ def ablation_tables(kinds: Kinds) -> Iterator[Table]:
         ours, theirs = [f"{variant}, here"], [f"{variant}, paper"]
         printed = dict(zip(ENVIRONMENTS, TABLE_S1[variant].split(", "), strict=True))
         for env in envs:
-            values = values_of(kinds.get((env, group), []), "coverage")
+            values = values_of(shown.get((env, group), []), "coverage")
             test = tests.get((env, group))
             mark = {"worse": " *", "better": " +"}.get(test.verdict if test else "", "")
             ours.append(mean_text(values) + mark)
@@ -53,17 +60,32 @@ def ablation_tables(kinds: Kinds) -> Iterator[Table]:
             "Here: the preset paper and its ablations. * significantly worse than SEADS, + better: "
             f"one-sided Mann-Whitney U, p < {SIGNIFICANT}, here after Holm over the {CELLS_OF_S1} "
             "cells of the paper's table, in the paper's rows, its red cells, without a correction.",
+            *_budgets(shown),
+            *changes_notes(shown),
             *_undecidable(list(tests.values())),
         ),
     )
 
 
+def _budgets(kinds: Kinds) -> Iterator[str]:
+    """After how many env steps, here and in the paper."""
+    told = []
+    for env in dict.fromkeys(env for env, _ in kinds):
+        here = sorted({budget_of(runs) for (one, _), runs in kinds.items() if one == env})
+        paper = paper_result(env, "paper")
+        if paper and paper.coverage:
+            steps = " to ".join(f"{one:,}" for one in dict.fromkeys((here[0], here[-1])))
+            told.append(f"{env} {steps} here, {paper.coverage.env_steps:,} in the paper")
+    if told:
+        yield f"Env steps: {'; '.join(told)}."
+
+
 def _undecidable(tests: Sequence[Comparison]) -> Iterator[str]:
-    few = sorted({min(len(one.ours), len(one.theirs)) for one in tests if not one.decidable})
+    few = sorted({min(len(one.ours), len(one.theirs)) for one in tests if one.verdict == TOO_FEW})
     if few:
         yield (
-            f"With {', '.join(map(str, few))} seeds no difference can reach p < {SIGNIFICANT} "
-            "after the correction: such cells have no mark whatever they show."
+            f"With {', '.join(map(str, few))} seeds no difference can by itself reach p < "
+            f"{SIGNIFICANT} after the correction: such cells have no mark whatever they show."
         )
 
 
@@ -94,11 +116,19 @@ def comparison_tables(kinds: Kinds) -> Iterator[Table]:
         ),
         rows,
         (
-            "Difference: Hodges-Lehmann, with a bootstrap interval; with fewer than five runs on "
-            "a side the range of all differences. p: one-sided Mann-Whitney U, exact with ties, "
-            "raw as in the paper and after Holm; the family is all lines of a measure in one "
-            f"direction ({', '.join(families)}). {TOO_FEW.capitalize()}: no outcome could be below "
-            f"{SIGNIFICANT}. Runs of another number of env steps than their reference, and trials "
-            "of searches, are left out.",
+            "Difference: Hodges-Lehmann, with the exact interval of a two-sided Mann-Whitney U "
+            "test; of so few runs that there is none the range of all differences. p: one-sided "
+            "Mann-Whitney U, exact with ties, raw as in the paper and after Holm; the family is "
+            f"all lines of a measure in one direction ({', '.join(families)}). Verdicts are at p < "
+            f"{SIGNIFICANT}; {TOO_FEW}: no outcome could by itself be below that. Runs of another "
+            "number of env steps than their reference, and trials of searches, are left out.",
+            *changes_notes(
+                {
+                    (one.env, group): kinds[one.env, group]
+                    for tests in found.values()
+                    for one in tests
+                    for group in (one.reference, one.group)
+                }
+            ),
         ),
     )  # fmt: skip

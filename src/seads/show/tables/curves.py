@@ -13,7 +13,7 @@ from seads.show.report import style
 from seads.show.report.learning import mean_over_seeds
 from seads.show.report.paper import PaperValue
 from seads.show.tables.kinds import Kinds, papers, seeds_text, values_of
-from seads.studies.results import Results
+from seads.studies.results import Measured, Results
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -40,15 +40,12 @@ class _Line:
     paper: PaperValue | None
 
 
-def curves(measure: str, place: Place, results: Results, kinds: Kinds) -> Figure | None:
+def curves(measure: Measured, place: Place, results: Results, kinds: Kinds) -> Figure | None:
     """A measure against env steps: mean, lowest and highest seed."""
-    of_run: dict[str, list[tuple[int, float]]] = {}
-    for point in results.points:
-        if point.measure == measure:
-            of_run.setdefault(point.run, []).append((point.env_steps, point.value))
+    of_run = results.curves(measure)
     panels: dict[str, dict[str, _Line]] = {}
     for (env, group), runs in kinds.items():
-        found = [sorted(of_run[run.run]) for run in runs if run.run in of_run]
+        found = [of_run[run.run] for run in runs if run.run in of_run]
         placed = place(env, group)
         if found and placed is not None:
             said = papers(env, group, runs)
@@ -89,6 +86,8 @@ class _Bar:
     """A measure of runs of a kind."""
 
     values: list[float]
+    env_steps: float
+    """Of the agents, on average."""
     paper: PaperValue | None
     """What the paper reports of it: with replanning alone."""
 
@@ -99,12 +98,14 @@ def success_bars(place: Place, results: Results, kinds: Kinds) -> Figure | None:
     for (env, group), runs in kinds.items():
         placed, said = place(env, group), papers(env, group, runs)
         again, first = values_of(runs, "success"), values_of(runs, "success_no_replan")
+        reached = [run.success_env_steps for run in runs if run.success_env_steps is not None]
+        steps = float(np.mean(reached or [run.budget for run in runs]))
         if placed is not None and again:
-            bar = _Bar(again, said.success if said else None)
+            bar = _Bar(again, steps, said.success if said else None)
             panels.setdefault(placed[0], {})[placed[1]] = bar
         if placed is not None and first:
             bars = panels.setdefault(placed[0], {})
-            bars[f"{placed[1]}, no replanning"] = _Bar(first, None)
+            bars[f"{placed[1]}, no replanning"] = _Bar(first, steps, None)
     return style.draw_panels(panels, _bar_panel)
 
 
@@ -113,10 +114,12 @@ def _bar_panel(axes: Axes, _: str, bars: Mapping[str, _Bar]) -> None:
     for index, (name, bar) in enumerate(bars.items()):
         mean = float(np.mean(bar.values))
         error = [[mean - min(bar.values)], [max(bar.values) - mean]]
-        label = f"{name} ({seeds_text(len(bar.values))})"
+        after = style.steps_text(bar.env_steps)
+        label = f"{name} ({seeds_text(len(bar.values))}, after {after})"
         axes.bar(index, mean, yerr=error, color=style.colour(index), capsize=3, label=label)
         if bar.paper is not None:  # over its own bar: the paper's is with replanning
-            label = f"paper, with replanning: {bar.paper.text}"
+            after = style.steps_text(bar.paper.env_steps)
+            label = f"paper, with replanning: {bar.paper.text} after {after}"
             axes.plot(
                 [index - 0.5, index + 0.5], [bar.paper.value] * 2, "--", color=style.PAPER_COLOUR,
                 linewidth=1.8, label=None if label in printed else label,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from seads.show.report import style
+from seads.show.tables.curves import name_of
 from seads.show.tables.kinds import Kinds, seeds_text
 from seads.studies.results import Board, Results
 
@@ -36,7 +37,7 @@ def large_depths(results: Results, kinds: Kinds) -> Figure | None:
             ]
             each = np.array(per_run, float)
             summary = np.stack([np.nanmean(each, 0), np.nanmin(each, 0), np.nanmax(each, 0)])
-            label = f"{env}, {group} ({seeds_text(len(per_run))})"
+            label = f"{env}, {name_of(group)} ({seeds_text(len(per_run))})"
             panels.setdefault(name, {})[label] = (np.array(depths, float), summary)
 
     def panel(axes: Axes, name: str, lines: Mapping[str, tuple[np.ndarray, np.ndarray]]) -> None:
@@ -54,7 +55,7 @@ def large_depths(results: Results, kinds: Kinds) -> Figure | None:
                 [],
                 "*",
                 color=style.PAPER_COLOUR,
-                label="paper, lightsout-cursor: 2.02 s at 5, 301.8 s at 9",
+                label="paper, lightsout-cursor, breadth-first: 2.02 s at 5, 301.8 s at 9",
             )
         else:
             style.percent_axis(axes, name)

@@ -27,6 +27,8 @@ ROBOTS = ("lightsout-robot-absolute", "lightsout-robot")
 SPACED = "-spaced"
 
 Draw = Callable[[Results, Kinds], "Figure | None"]
+Takes = Callable[[str, str], bool]
+"""Of an environment and a group: whether such runs are in the figure."""
 
 
 def write_figures(
@@ -65,9 +67,18 @@ def _saved(drawn: Figure, home: Path, number: str) -> list[str]:
     return [str(path) for path in style.save(drawn, home, f"figure-{number}")]
 
 
-def _where(takes: Callable[[str, str], bool], env: str, group: str) -> tuple[str, str] | None:
+def _where(takes: Takes, env: str, group: str) -> tuple[str, str] | None:
     """A panel for each environment, a line for each group."""
     return (env, name_of(group)) if takes(env, group) else None
+
+
+def _if_any(about: Takes, draw: Draw) -> Draw:
+    """Left out where there are no runs of what the figure is about, but only others beside them."""
+
+    def drawn(results: Results, kinds: Kinds) -> Figure | None:
+        return draw(results, kinds) if any(about(*kind) for kind in kinds) else None
+
+    return drawn
 
 
 def _of_paper(env: str, group: str) -> bool:
@@ -82,12 +93,24 @@ def _elevated(env: str, group: str) -> bool:
     return env in ELEVATED and group in REFERENCES
 
 
+def _in_3d(env: str, _: str) -> bool:
+    return env == ELEVATED[1]
+
+
+def _not_relabelled(env: str, group: str) -> bool:
+    return env in ENVIRONMENTS and group in RELABELLING
+
+
 def _relabelling(env: str, group: str) -> bool:
-    return env in ENVIRONMENTS and group in ("paper", *RELABELLING)
+    return _not_relabelled(env, group) or (env in ENVIRONMENTS and group == "paper")
 
 
 def _vic(env: str, group: str) -> bool:
-    return env in ENVIRONMENTS[:2] and (group.startswith("vic") or group == "paper")
+    return env in ENVIRONMENTS[:2] and group.startswith("vic")
+
+
+def _beside_vic(env: str, group: str) -> bool:
+    return _vic(env, group) or (env in ENVIRONMENTS[:2] and group == "paper")
 
 
 def _robots(env: str, _: str) -> bool:
@@ -109,11 +132,11 @@ FIGURES: dict[str, Draw] = {
     "S.9": solution_lengths,
     "S.10": skill_lengths,
     "S.11": large_depths,
-    "S.13-moves": partial(curves, "coverage", partial(_where, _elevated)),
-    "S.13-success": partial(success_bars, partial(_where, _elevated)),
+    "S.13-moves": _if_any(_in_3d, partial(curves, "coverage", partial(_where, _elevated))),
+    "S.13-success": _if_any(_in_3d, partial(success_bars, partial(_where, _elevated))),
     "S.15": partial(curves, "coverage", _by_size),
     "S.17": partial(curves, "success", partial(_where, _robots)),
-    "S.19": partial(curves, "coverage", partial(_where, _relabelling)),
-    "S.20": partial(curves, "coverage", partial(_where, _vic)),
+    "S.19": _if_any(_not_relabelled, partial(curves, "coverage", partial(_where, _relabelling))),
+    "S.20": _if_any(_vic, partial(curves, "coverage", partial(_where, _beside_vic))),
 }
 """By the paper's numbers; figure 3 and S.13 have several parts."""

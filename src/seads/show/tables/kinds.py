@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -51,6 +51,27 @@ def values_of(runs: Sequence[RunResult], measure: Measure) -> list[float]:
     return [float(value) for value in found if value is not None]
 
 
+def changes_notes(kinds: Kinds) -> Iterator[str]:
+    """Which groups have other settings than their preset's, in a sentence; trials name theirs."""
+    given: dict[str, dict[str, str]] = {}
+    for (env, group), runs in without_trials(kinds).items():
+        given.setdefault(group, {})[env] = runs[0].settings
+    having: dict[str, list[str]] = {}
+    for group, settings in given.items():
+        alike = len(set(settings.values())) == 1
+        for env, own in list(settings.items())[: 1 if alike else None]:
+            having.setdefault(own, []).append(group if alike else f"{group} on {env}")
+    having.pop("", None)
+    if having:
+        told = "; ".join(f"{own} in {', '.join(names)}" for own, names in having.items())
+        yield f"Other settings than the preset's: {told}."
+
+
+def budget_of(runs: Sequence[RunResult]) -> int:
+    """The env steps that all of the measured runs were given."""
+    return min(run.budget for run in runs if run.measured)
+
+
 def papers(env: str, group: str, runs: Sequence[RunResult]) -> PaperResult | None:
     """What the paper reports of such runs; of a name that a study chose, nothing."""
     known = group in REFERENCES or group in TABLE_S1
@@ -83,9 +104,7 @@ class Comparison:
     @property
     def spread(self) -> str:
         """Of the difference: its 95 % interval, or the range of all differences of few runs."""
-        spread = comparing.difference_spread(self.ours, self.theirs)
-        digits = 2 if self.measure == "coverage" else 3
-        return spread_text(spread, min(len(self.ours), len(self.theirs)), digits)
+        return difference_text(self.ours, self.theirs, 2 if self.measure == "coverage" else 3)
 
     @property
     def improvement(self) -> float:
@@ -112,9 +131,8 @@ class Comparison:
 
 
 def _verdict(p_worse: float, p_better: float, decidable: bool) -> str:
-    if (
-        p_worse < SIGNIFICANT
-    ):  # Holm steps down, so that fewer seeds may do than its first step asks
+    # first, since Holm steps down: fewer seeds may do than its first step asks
+    if p_worse < SIGNIFICANT:
         return "worse"
     if p_better < SIGNIFICANT:
         return "better"
@@ -184,12 +202,22 @@ def mean_text(values: Sequence[float], digits: int = 2) -> str:
     return f"{mean:.{digits}f}" + ("" if np.isnan(std) else f" ± {std:.{digits}f}")
 
 
-def spread_text(spread: tuple[float, float] | None, runs: int, digits: int = 2) -> str:
-    """An interval in words, or what few runs have in its place; of one run nothing."""
+def spread_text(values: Sequence[float], digits: int = 2) -> str:
+    """The interval of the mean in words, or the range of few runs; of one run nothing."""
+    few = len(values) < comparing.FEWEST_TO_RESAMPLE
+    return _interval_text(comparing.mean_spread(values), few, digits)
+
+
+def difference_text(ours: Sequence[float], theirs: Sequence[float], digits: int) -> str:
+    """The interval of the difference in words, or the range of all differences of few runs."""
+    few = comparing.hodges_lehmann_interval(ours, theirs) is None
+    return _interval_text(comparing.difference_spread(ours, theirs), few, digits)
+
+
+def _interval_text(spread: tuple[float, float] | None, is_range: bool, digits: int) -> str:
     if spread is None:
         return ""
-    few = " (range)" if runs < comparing.FEWEST_TO_RESAMPLE else ""
-    return f"{spread[0]:.{digits}f} to {spread[1]:.{digits}f}{few}"
+    return f"{spread[0]:.{digits}f} to {spread[1]:.{digits}f}" + (" (range)" if is_range else "")
 
 
 def seeds_text(count: int) -> str:

@@ -9,6 +9,7 @@ import numpy as np
 
 from seads.show.report import style
 from seads.show.report.paper import ENVIRONMENTS
+from seads.show.tables.curves import name_of
 from seads.show.tables.document import Table
 from seads.show.tables.kinds import REFERENCES, Kinds
 from seads.studies.results import Board, Results
@@ -82,7 +83,7 @@ def _solved(results: Results, kinds: Kinds) -> dict[str, dict[str, list[Board]]]
         for replan, how in ((True, ""), (False, ", no replanning")):
             own = [board for board in boards if board.replan is replan]
             if own and group in REFERENCES:
-                found.setdefault(env, {})[f"{group}{how}"] = own
+                found.setdefault(env, {})[f"{name_of(group)}{how}"] = own
     return found
 
 

@@ -8,13 +8,14 @@ from typing import Any
 import numpy as np
 
 from seads.evaluation import comparing
-from seads.show.report.paper import PaperResult
+from seads.show.report.paper import ROBOT, PaperValue
 from seads.show.tables.comparisons import NAMES, ablation_tables, comparison_tables
 from seads.show.tables.document import Table
 from seads.show.tables.fixed import fixed_tables
 from seads.show.tables.kinds import (
     Kinds,
     Measure,
+    changes_notes,
     kinds_of,
     mean_text,
     papers,
@@ -54,13 +55,14 @@ def summary_table(kinds: Kinds, beyond_common: Sequence[str] = ()) -> Table:
             if not values:
                 continue
             digits = 2 if measure == "coverage" else 3
-            theirs = _papers(paper, measure)
+            theirs = getattr(paper, measure, None)  # which says nothing of first plans
             rows.append(
                 (
                     env, group, name, str(len(values)), mean_text(values, digits),
                     f"{np.median(values):.{digits}f}",
-                    spread_text(comparing.mean_spread(values), len(values), digits),
-                    _steps(runs, measure), theirs,
+                    spread_text(values, digits),
+                    _steps(runs, measure),
+                    *_papers(env, theirs, measure),
                 )
             )  # fmt: skip
     return Table(
@@ -69,29 +71,34 @@ def summary_table(kinds: Kinds, beyond_common: Sequence[str] = ()) -> Table:
         (
             "environment", "runs", "measure", "n", "mean ± std", "median",
             "95 % interval of the mean", "env steps of the agents used", "paper",
+            "env steps, paper",
         ),
         rows,
         (
             "Mean and sample standard deviation over seeds; the interval is a percentile bootstrap "
             "of the mean, or for fewer than five runs their range. Agents are those of the last "
             f"checkpoints below the budget, for boards solved the last common ones (paper S.8.1)"
-            f"{_except(beyond_common)}.",
+            f"{_except(kinds, beyond_common)}.",
+            *changes_notes(kinds),
         ),
     )  # fmt: skip
 
 
-def _papers(paper: PaperResult | None, measure: Measure) -> str:
-    """The paper's number, in the units of ours."""
-    if paper and paper.coverage and measure == "coverage":
-        return paper.coverage.text
-    return f"{paper.success.value:.3f}" if paper and paper.success and measure == "success" else ""
+def _papers(env: str, value: PaperValue | None, measure: Measure) -> tuple[str, str]:
+    """The paper's number, in the units of ours, and its env steps."""
+    if value is None:
+        return "", ""
+    text = value.text if measure == "coverage" else f"{value.value:.3f}"
+    return text + " (real arm)" * (env in ROBOT), f"{value.env_steps:,}"
 
 
-def _except(runs: Sequence[str]) -> str:
-    """What is not true of all runs, named."""
-    if not runs:
+def _except(kinds: Kinds, late: Sequence[str]) -> str:
+    """What is not true of all runs, and of how many of each kind."""
+    counted = {kind: sum(run.run in late for run in runs) for kind, runs in kinds.items()}
+    told = [f"{n} of {len(kinds[kind])} of {' '.join(kind)}" for kind, n in counted.items() if n]
+    if not told:
         return ""
-    return f", but later ones of {', '.join(runs)}, whose boards were not solved there"
+    return f", but later ones of runs whose boards were not solved there: {', '.join(told)}"
 
 
 def _steps(runs: Sequence[Any], measure: str) -> str:
@@ -103,10 +110,7 @@ def _steps(runs: Sequence[Any], measure: str) -> str:
 def steps_table(kinds: Kinds, results: Results) -> Table:
     """Env steps until 95 % of the moves are learned; a run that never gets there takes for ever."""
     rows = []
-    curves: dict[str, list[tuple[int, float]]] = {}
-    for point in results.points:
-        if point.measure == "coverage":
-            curves.setdefault(point.run, []).append((point.env_steps, point.value))
+    curves = results.curves("coverage")
     for (env, group), runs in kinds.items():
         moves = next((run.moves for run in runs if run.moves is not None), None)
         found = [curves[run.run] for run in runs if len(curves.get(run.run, ())) > 1]
@@ -119,14 +123,16 @@ def steps_table(kinds: Kinds, results: Results) -> Table:
             f"{one:,.0f}" if np.isfinite(one) else "never"
             for one in (np.median(steps), np.max(steps))
         )
-        rows.append((env, group, arrived, middle, last))
+        apart = np.concatenate([np.diff([at for at, _ in curve]) for curve in found])
+        rows.append((env, group, arrived, middle, last, f"{np.median(apart):,.0f}"))
     return Table(
         "steps",
         "Env steps to 95 % of the moves",
-        ("environment", "runs", "got there", "median", "slowest"),
+        ("environment", "runs", "got there", "median", "slowest", "checkpoints about every"),
         rows,
         (
-            "At checkpoints, on test boards; of runs that were measured along the way. The median "
+            "The first checkpoint that has them, on test boards: a run may have had them since "
+            "the one before. Of runs that were measured along the way. The median "
             "is over all of them, with those that do not get there as slower than any other. "
             "Never: half of the runs, or the slowest, do not get there.",
         ),
@@ -143,13 +149,14 @@ def overall_table(kinds: Kinds) -> Table:
                 continue
             groups = list(shares.values())
             low, high = comparing.interquartile_interval(groups)
-            single = any(len(one) == 1 for one in groups)
+            sizes = [len(one) for one in groups]
+            few = min(sizes) == 1 or sum(sizes) < comparing.FEWEST_TO_RESAMPLE
             rows.append(
                 (
                     group, NAMES[measure], ", ".join(shares),
-                    ", ".join(str(len(one)) for one in groups),
+                    ", ".join(map(str, sizes)),
                     f"{comparing.interquartile_mean(groups):.4f}",
-                    "" if single else f"{low:.4f} to {high:.4f}",
+                    "" if few else f"{low:.4f} to {high:.4f}",
                 )
             )  # fmt: skip
     return Table(
@@ -160,8 +167,8 @@ def overall_table(kinds: Kinds) -> Table:
         (
             "Shares of the moves, or of the boards. Environments weigh alike, whatever the number "
             "of their runs; the interval is a stratified bootstrap, and left out where an "
-            "environment has a single run. Rows over different environments do not compare. "
-            "Trials of searches are left out.",
+            "environment has a single run, or all have fewer than five. Rows over different "
+            "environments do not compare. Trials of searches are left out.",
         ),
     )
 

@@ -7,8 +7,7 @@ from typing import Literal
 
 from seads.evaluation import comparing
 from seads.show.report.paper import RED_CELLS, paper_result
-from seads.show.tables.kinds import TOO_FEW, Comparison, Kinds
-from seads.studies.results import RunResult
+from seads.show.tables.kinds import TOO_FEW, Comparison, Kinds, budget_of
 
 OPEN = "not measured"
 HOLDS, FAILS, PARTLY = "holds", "does not hold", "holds in part"
@@ -16,6 +15,8 @@ SIMILAR = "no difference shown"
 BELOW = "not at the paper's budget"
 RAW_ONLY = "holds by the raw test, not after Holm"
 HOLM_ONLY = "holds after Holm, not by the raw test"
+EARLY = ", before the paper's budget"
+"""Of two kinds of runs beside each other: what they will be like at that budget is not known."""
 FEWEST = 3
 """Seeds; fewer decide nothing."""
 
@@ -51,10 +52,11 @@ def shown(cells: Sequence[Comparison], variant: str, kinds: Kinds) -> str:
     """An ablation is worse somewhere; refuted only by all the cells that the paper has in red."""
     if not cells:
         return OPEN
-    if any(one.verdict == "worse" for one in cells):
-        return HOLDS
-    if any(one.raw_verdict == "worse" for one in cells):
-        return RAW_ONLY
+    worse = [one for one in cells if one.verdict == "worse"]
+    worse_raw = [one for one in cells if one.raw_verdict == "worse"]
+    if worse or worse_raw:
+        at_budget = any(at_papers_budget(one, kinds) for one in worse or worse_raw)
+        return (HOLDS if worse else RAW_ONLY) + _early(at_budget)
     red = [one for one in cells if one.env in RED_CELLS[variant]]
     if all(one.raw_verdict == TOO_FEW for one in cells):
         return TOO_FEW
@@ -75,14 +77,15 @@ def never(
     against = [one for one in cells if one.verdict == what]
     if against:
         return FAILS if any(at_papers_budget(one, kinds) for one in against) else BELOW
-    if any(one.raw_verdict == what for one in cells):
-        return HOLM_ONLY
     decided = [one for one in cells if one.decidable]
+    early = _early(all(at_papers_budget(one, kinds) for one in decided or cells))
+    if any(one.raw_verdict == what for one in cells):
+        return HOLM_ONLY + early
     if not decided:
         return TOO_FEW
     if len(decided) < wanted:
-        return f"{PARTLY}: {len(decided)} of {wanted} cells"
-    return HOLDS
+        return f"{PARTLY}: {len(decided)} of {wanted} cells{early}"
+    return HOLDS + early
 
 
 def everywhere_worse(cells: Sequence[Comparison], kinds: Kinds) -> str:
@@ -91,10 +94,15 @@ def everywhere_worse(cells: Sequence[Comparison], kinds: Kinds) -> str:
         return OPEN
     worse = [one for one in cells if one.verdict == "worse"]
     if worse:
-        return HOLDS if len(worse) == len(cells) else PARTLY
+        early = _early(all(at_papers_budget(one, kinds) for one in worse))
+        return (HOLDS if len(worse) == len(cells) else PARTLY) + early
     if not all(one.decidable for one in cells):
         return TOO_FEW
     return FAILS if all(at_papers_budget(one, kinds) for one in cells) else BELOW
+
+
+def _early(at_budget: bool) -> str:
+    return "" if at_budget else EARLY
 
 
 def at_papers_budget(cell: Comparison, kinds: Kinds) -> bool:
@@ -106,8 +114,3 @@ def at_papers_budget(cell: Comparison, kinds: Kinds) -> bool:
         budget_of(kinds[cell.env, group]) >= said.coverage.env_steps
         for group in (cell.group, cell.reference)
     )
-
-
-def budget_of(runs: Sequence[RunResult]) -> int:
-    """The env steps that all of the measured runs were given."""
-    return min(run.budget for run in runs if run.measured)
