@@ -30,6 +30,12 @@ def test_results_are_the_same_when_read_again(tmp_path: Path) -> None:
     assert collect([tmp_path]) == results
 
 
+def test_results_of_no_run_are_refused(tmp_path: Path) -> None:
+    Results([]).write(tmp_path / "none")
+    with pytest.raises(SeadsError, match="there is no run in .*none"):
+        collect([tmp_path / "none"])
+
+
 def test_results_below_a_directory_are_found_once(tmp_path: Path) -> None:
     for number, env in enumerate(ENVIRONMENTS[:2]):
         Results([run(env, "default", seed, 12.0) for seed in (0, 1)]).write(tmp_path / str(number))

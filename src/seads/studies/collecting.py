@@ -72,6 +72,8 @@ def collect(sources: Sequence[Path], *, replace: bool = False) -> Results:
     )
     if not whole.runs and whole.failed:
         raise SeadsError(next(iter(whole.failed.values())))
+    if not whole.runs:
+        raise SeadsError(f"there is no run in {', '.join(map(str, sources))}")
     whole.check_alike()
     return whole
 
