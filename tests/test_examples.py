@@ -73,6 +73,13 @@ def test_the_benchmarks_own_episodes(trained: Callable[[str], Run]) -> None:
     assert solved.dtype == np.bool_
 
 
+@pytest.mark.parametrize("name", sorted(path.name for path in (EXAMPLES / "agents").iterdir()))
+def test_agents_that_come_with_it_solve_the_benchmarks_tasks(name: str) -> None:
+    puzzle = importlib.import_module("ogbench_puzzle")
+    agent = seads.load(EXAMPLES / "agents" / name)
+    assert puzzle.run_tasks(agent, episodes=1, num_envs=2).all()
+
+
 def test_the_benchmarks_own_verdict() -> None:
     puzzle = importlib.import_module("ogbench_puzzle")
     task = puzzle.Task(puzzle.gymnasium.make("puzzle-3x3-v0", disable_env_checker=True))
