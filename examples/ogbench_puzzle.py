@@ -3,6 +3,7 @@
     pip install 'seads[examples]'
     seads train ogbench_puzzle:factory --env-set size=3x3 --env-steps 3e5
     python ogbench_puzzle.py runs/ogbench_puzzle-factory-seads-default-seed0  # the benchmark
+    python ogbench_puzzle.py agents/puzzle-4x4  # the same with an agent that comes along
 
 Skills are learned from random boards and poses, without the benchmark's data set or its goals.
 
@@ -113,7 +114,7 @@ def run_tasks(agent, episodes=20, num_envs=4, seed=0, max_skills=1000):
 
 def main():
     parser = argparse.ArgumentParser(description="OGBench's five puzzle tasks, with replanning")
-    parser.add_argument("run", help="run directory of an agent trained on ogbench_puzzle:factory")
+    parser.add_argument("run", help="a run on ogbench_puzzle:factory, or an agent of agents/")
     parser.add_argument("--episodes", type=int, default=20, help="episodes of each task")
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
