@@ -32,7 +32,7 @@ def test_results_are_the_same_when_read_again(tmp_path: Path) -> None:
 
 def test_results_of_no_run_are_refused(tmp_path: Path) -> None:
     Results([]).write(tmp_path / "none")
-    with pytest.raises(SeadsError, match=r"there is no run in .*none"):
+    with pytest.raises(SeadsError, match=r"none/results\.csv holds no run"):
         collect([tmp_path / "none"])
 
 

@@ -54,6 +54,8 @@ def collect(sources: Sequence[Path], *, replace: bool = False) -> Results:
         else:
             raise SeadsError(f"{source} holds neither runs nor a {RESULTS}")
         for place, part in found:
+            if not (part.runs or part.failed):
+                raise SeadsError(f"{place / RESULTS} holds no run")
             new = part.without(places.keys()) if replace else part
             for run in new.runs:
                 told = f"{place} ({run.budget:,} env steps)"
@@ -72,8 +74,6 @@ def collect(sources: Sequence[Path], *, replace: bool = False) -> Results:
     )
     if not whole.runs and whole.failed:
         raise SeadsError(next(iter(whole.failed.values())))
-    if not whole.runs:
-        raise SeadsError(f"there is no run in {', '.join(map(str, sources))}")
     whole.check_alike()
     return whole
 
