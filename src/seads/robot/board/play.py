@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import time
 
 import numpy as np
@@ -26,6 +27,8 @@ def run_board(
         if not 1 <= depth <= server.game.num_moves:
             raise SeadsError(f"depth {depth} is not possible; choose 1 to {server.game.num_moves}")
         try:
+            # before anybody is asked to play: a Ctrl-C while modules are imported can get lost
+            server.set_board(_new_board(server.game, depth, seed, 0))
             _tell(server, port)
             _deal(server, depth, seed)
         except KeyboardInterrupt:  # the way to end it, not an accident
@@ -47,15 +50,14 @@ def _tell(server: BoardServer, port: int) -> None:
 
 
 def _deal(server: BoardServer, depth: int, seed: int) -> None:
-    dealt = 0
-    while True:
-        server.set_board(_new_board(server.game, depth, seed, dealt))
-        dealt += 1
+    """A new board after each that was solved, of which the first is there."""
+    for dealt in itertools.count(1):
         while not np.array_equal(server.board, server.game.goal):
             server.take_touches()
             # not one wait without end: a signal just before it begins would not be seen
             server.wait_for_touch(0.5)
         time.sleep(_PAUSE)
+        server.set_board(_new_board(server.game, depth, seed, dealt))
 
 
 def _new_board(game: Game, depth: int, seed: int, dealt: int) -> np.ndarray:
