@@ -121,8 +121,38 @@ def test_agents_beyond_the_last_common_one_are_named(
     assert table.notes[0].endswith("the last common ones (paper S.8.1).")
 
 
+def test_the_last_common_agent_without_replanning_alone(tmp_path: Path) -> None:
+    for seed, all_steps in enumerate(((100_000,), (99_000, 120_000))):
+        name = f"lightsout-cursor-2x2-default-seed{seed}"
+        home = write_run(tmp_path / name, seed=seed, evaluated=False)
+        for steps in all_steps:
+            tasks = tasks_result({1: steps / 120_000}, replan=False)
+            write_result(home, f"tasks-at{steps}-a", {"tasks": tasks, "env_steps": steps})
+    results = collect([tmp_path])
+    assert [one.success_no_replan for one in results.runs] == [100 / 120, 99 / 120]
+    assert results.beyond_common() == []
+
+
+def test_a_curve_ends_in_what_was_measured_with_patience(tmp_path: Path) -> None:
+    home = write_run(tmp_path / "lightsout-cursor-2x2-default-seed0", evaluated=False)
+    curve = [{"env_steps": steps, "success": 0.5} for steps in (50_000, 100_000)]
+    write_result(home, "tasks", {"tasks": tasks_result({1: 1.0}, replan=True), "curve": curve})
+    points = [(p.env_steps, p.value) for p in collect([tmp_path]).points if p.measure == "success"]
+    assert points == [(50_000, 0.5), (100_000, 1.0)]
+
+
+def test_a_run_twice_below_one_place(tmp_path: Path) -> None:
+    for place in ("a", "b"):
+        write_run(tmp_path / place / "lightsout-cursor-2x2-default-seed0")
+    with pytest.raises(SeadsError, match="is there twice"):
+        collect([tmp_path])
+    assert len(collect([tmp_path], replace=True).runs) == 1
+
+
 @pytest.mark.parametrize(
-    "change", [{"budget": 20_000}, {"settings": "hidden=[8,8]"}], ids=["budget", "settings"]
+    "change",
+    [{"budget": 20_000}, {"settings": "hidden=[8,8]"}, {"configuration": "deadbeef"}],
+    ids=["budget", "settings", "configuration"],
 )
 def test_only_runs_that_differ_in_their_seed_alone_are_averaged(
     change: dict[str, Any], tmp_path: Path

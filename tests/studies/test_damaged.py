@@ -201,7 +201,8 @@ def test_a_sweep_into_damaged_directories(
         (directory / "meta.json").write_text('{"status": "finished"}')
         for one in evaluations(run):
             path = directory / "eval" / f"{one.name}.json"
-            path.write_text('{"env_steps": 1990, "tasks": {"success": 0.5}}')
+            made = {"command": one.command(directory), "study": True}
+            path.write_text(json.dumps({**made, "env_steps": 1990, "tasks": {"success": 0.5}}))
             if file == "eval" and one.split == "train" and run is runs[1]:
                 path.write_bytes(RAW[raw])
     words = ["sweep", str(study), "--out", str(home)]

@@ -55,7 +55,8 @@ def carry_out(run: StudyRun, home: Path) -> None:
     (directory / "meta.json").write_text('{"status": "finished"}')
     for one in evaluations(run):
         share = success(run) if one.split == "train" else 0.0
-        content = {"env_steps": 1990, one.part: {"success": share}}
+        made = {"command": one.command(directory), "study": True}
+        content = {**made, "env_steps": 1990, one.part: {"success": share}}
         (directory / "eval" / f"{one.name}.json").write_text(json.dumps(content))
 
 
@@ -117,6 +118,29 @@ def test_a_grid_is_told_once_and_its_journal_can_be_made_again(tmp_path: Path) -
         assert (told["trials"], told["finished"], told["best"]) == (3, 3, {"n_step": 2})
         if attempt == 1:  # the runs are the only truth: without the journal nothing is lost
             (tmp_path / "search-grid-lightsout-cursor-2x2.journal").unlink()
+
+
+@pytest.mark.parametrize("text", [GRID, TPE], ids=["grid", "tpe"])
+def test_seeds_that_are_added_count(text: str, tmp_path: Path) -> None:
+    """The journal knows what the first seeds gave; the best is what all runs say."""
+    for seeds in ("[0, 1]", "[0, 1, 2, 3]"):
+        searches = Searches(study_of(text.replace("[0, 1]", seeds), tmp_path))
+        searches.begin(tmp_path)
+        sweep = Sweep(searches.runs, tmp_path)
+        while True:
+            for run in sweep.runs:
+                if not (tmp_path / run.name).is_dir():
+                    carry_out(run, tmp_path)
+            look_again(sweep)
+            if not searches.more(sweep, 1):
+                break
+    [told] = searches.to_json()
+    means: dict[str, list[float]] = {}
+    for run in sweep.runs:
+        means.setdefault(run.group, []).append(success(run))
+    assert {len(each) for each in means.values()} == {4}
+    best = max(sum(each) / 4 for each in means.values())
+    assert told["success_on_training_boards"] == pytest.approx(best)
 
 
 def test_a_trial_with_a_failed_run_is_not_told(tmp_path: Path) -> None:

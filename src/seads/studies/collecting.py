@@ -44,6 +44,8 @@ def collect(sources: Sequence[Path], *, replace: bool = False) -> Results:
         if not source.is_dir():
             raise SeadsError(f"{source} is no directory")
         runs = [path.parent for path in sorted(source.glob("**/config.json"))]
+        if replace:
+            runs = [one for place, one in enumerate(runs) if one.name not in _names(runs[:place])]
         written = [path.parent for path in sorted(source.glob(f"**/{RESULTS}"))]
         if source in written:
             found = [(source, read_results(source))]
@@ -78,6 +80,10 @@ def collect(sources: Sequence[Path], *, replace: bool = False) -> Results:
     return whole
 
 
+def _names(directories: Sequence[Path]) -> set[str]:
+    return {one.name for one in directories}
+
+
 def _of_directories(directories: Sequence[Path]) -> Results:
     results = Results()
     read: list[_Files] = []
@@ -88,7 +94,8 @@ def _of_directories(directories: Sequence[Path]) -> Results:
             results.failed[str(directory)] = str(error)
     common: dict[tuple[str, str], int] = {}
     for one in read:
-        last = max((int(found["env_steps"]) for found in one.tasks(True)), default=None)
+        solved = [*one.tasks(True), *one.tasks(False)]
+        last = max((int(found["env_steps"]) for found in solved), default=None)
         if last is not None:
             common[one.kind] = min(common.get(one.kind, last), last)
     for one in read:
@@ -218,9 +225,9 @@ class _Files:
                 "coverage" if part == "coverage" else "success" if replan else "success_no_replan"
             )
             key, value = ("coverage", "mean") if part == "coverage" else ("success", "success")
-            found = {one["env_steps"]: one[part][value]}
             curve = one.get("curve", ())
-            found |= {point["env_steps"]: point[key] for point in curve if key in point}
+            found = {point["env_steps"]: point[key] for point in curve if key in point}
+            found |= {one["env_steps"]: one[part][value]}  # planned with more patience than a curve
             for steps, number in sorted(found.items()):
                 if (name, steps) not in seen:
                     seen.add((name, steps))

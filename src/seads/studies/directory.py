@@ -13,7 +13,13 @@ from msgspec import Meta, Struct
 from seads.errors import SeadsError
 from seads.evaluation.results import checkpoint_agents
 from seads.reading import Count, Name, as_kind, read_json
-from seads.studies.measuring import Evaluation, common_evaluations, common_step, evaluations
+from seads.studies.measuring import (
+    Evaluation,
+    common_evaluations,
+    common_step,
+    evaluations,
+    is_measured,
+)
 from seads.studies.runs import StudyRun, differences
 from seads.training.config import read_config
 from seads.training.provenance import read_meta, refuse_newer
@@ -64,8 +70,7 @@ def standing(run: StudyRun, home: Path, siblings: Sequence[StudyRun] = ()) -> St
     if trained and siblings and all(is_trained(home / one.name) for one in siblings):
         step = common_step(siblings, home)
         wanted += [] if step is None else common_evaluations(run, step, home)
-    there = directory / "eval"
-    missing = [one for one in wanted if not (there / f"{one.name}.json").is_file()]
+    missing = [one for one in wanted if not is_measured(one, directory)]
     metrics, timing = (last_line(directory / f"{name}.jsonl") for name in ("metrics", "timing"))
     return Standing(
         (directory / "config.json").is_file(),
@@ -82,13 +87,13 @@ def is_trained(directory: Path) -> bool:
 
 
 def last_line(path: Path) -> _Line:
-    """The last whole line of a file of JSON lines; nothing where that is none or damaged."""
+    """The last whole line of a file of JSON lines; nothing where it cannot be read."""
     try:
         with path.open("rb") as file:
             file.seek(max(0, os.fstat(file.fileno()).st_size - TAIL))
             lines = file.read().split(b"\n")
         return as_kind(lines[-2], _Line, "")
-    except (FileNotFoundError, IndexError, SeadsError):
+    except (OSError, IndexError, SeadsError):
         return _Line()
 
 

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from msgspec import Struct
+
 from seads.baselines.settings import KINDS
 from seads.checkpoints import steps_of
 from seads.envs.own import is_own
@@ -28,9 +30,17 @@ from seads.evaluation.results import (
     write_result,
 )
 from seads.evaluation.tasks import draw_boards
+from seads.reading import MOST_RESULT_BYTES, Text, read_json
 from seads.solving.solver import Solving
 from seads.studies.runs import StudyRun
 from seads.studies.study import Study
+
+
+class _Made(Struct):
+    """What of an evaluation's file says how it was made."""
+
+    command: Text = ""
+    study: bool = False
 
 
 @dataclass(frozen=True)
@@ -72,7 +82,8 @@ class Evaluation:
         words = ["seads", "evaluate", directory.name, "--what", what, "--at", str(self.at)]
         words += ["--checkpoints"] * self.along + ["--no-replan"] * (not self.replan)
         words += ["--depths", self.depths] if self.depths else []
-        for option in ("starts", "episodes_per_depth", "split", "seed"):
+        how_many = "episodes_per_depth" if self.part == "tasks" else "starts"
+        for option in (how_many, "split", "seed"):
             if getattr(self, option) != getattr(usual, option):
                 words += [f"--{option.replace('_', '-')}", str(getattr(self, option))]
         return shlex.join(words)
@@ -152,6 +163,21 @@ def common_evaluations(run: StudyRun, step: int, home: Path) -> list[Evaluation]
 
 def _checkpoints(directory: Path) -> list[int]:
     return [steps_of(one.parent) for one in checkpoint_agents(directory)]
+
+
+def is_measured(one: Evaluation, directory: Path) -> bool:
+    """Whether its file is there, made by the study in the same way: not with fewer starts, say.
+
+    A damaged file is there: whoever needs what it says tells of it.
+    """
+    path = directory / "eval" / f"{one.name}.json"
+    try:
+        made = read_json(path, _Made, "an evaluation", MOST_RESULT_BYTES)
+    except FileNotFoundError:
+        return False
+    except (SeadsError, OSError):
+        return True
+    return made.study and made.command == one.command(directory)
 
 
 def carry_out(one: Evaluation, directory: Path, allow: str | None = None) -> None:

@@ -165,14 +165,11 @@ class Results:
                     f"{run.seed}: that is one result, not two; leave one of them out"
                 )
             other = first.setdefault(run.kind, run)
-            given = [
-                f"{one.run} ({' '.join([f'{one.budget:,} env steps', one.settings]).strip()})"
-                for one in (other, run)
-            ]
-            if run.settings != other.settings or not same_budget((run.budget, other.budget)):
+            alike = run.configuration == other.configuration and run.settings == other.settings
+            if not (alike and same_budget((run.budget, other.budget))):
                 raise SeadsError(
-                    f"runs of one group must differ in their seed alone, and {given[0]} and "
-                    f"{given[1]} do not; make tables of them apart"
+                    f"runs of one group must differ in their seed alone, and {_told(other)} and "
+                    f"{_told(run)} do not; make tables of them apart"
                 )
 
     def beyond_common(self) -> list[str]:
@@ -185,7 +182,8 @@ class Results:
             measured.setdefault((point.run, point.measure), []).append(point.env_steps)
         common: dict[tuple[str, str], int] = {}
         for run in self.runs:
-            if found := measured.get((run.run, "success")):
+            ways = (measured.get((run.run, f"success{way}"), []) for way in ("", "_no_replan"))
+            if found := [steps for way in ways for steps in way]:
                 common[run.kind] = min(common.get(run.kind, max(found)), max(found))
 
         def earliest(run: RunResult) -> int:
@@ -202,6 +200,12 @@ class Results:
             (CURVES, self.points, Point),
             (BOARDS, self.boards, Board),
         ]
+
+
+def _told(run: RunResult) -> str:
+    """A run with all that those of its kind must have in common."""
+    made = f"{run.budget:,} env steps, preset {run.preset}, configuration {run.configuration}"
+    return f"{run.run} ({', '.join(filter(None, [made, run.settings]))})"
 
 
 def same_budget(budgets: Iterable[int]) -> bool:

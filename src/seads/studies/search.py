@@ -120,6 +120,7 @@ class _Search:
         self.search, self._place = search, place
         by_grid = grid(search) if search.sampler == "grid" else ()
         self.trials = [trial_of(search, one, place) for one in by_grid]
+        self._values: dict[int, float] = {}
         self._asked: dict[int, Any] = {}
         self._study: Any = None
 
@@ -191,8 +192,10 @@ class _Search:
         return None
 
     def tell(self, sweep: Sweep) -> None:
-        """Tell the journal of trials whose runs have all ended."""
+        """Take the values of trials whose runs have all ended, and tell the journal of them."""
         for index, trial in enumerate(self.trials):
+            if index in self._values:
+                continue
             known = [sweep.standings.get(run.name) for run in trial.runs]
             failed = any(run.name in sweep.failed for run in trial.runs)
             if failed or not all(one is not None and one.done for one in known):
@@ -200,6 +203,7 @@ class _Search:
             value = trial_value(trial, sweep)
             if value is None:
                 continue
+            self._values[index] = value
             if self.search.sampler == "grid":
                 self._add(trial, value)
             elif self._asked.get(index) is not None:
@@ -221,15 +225,14 @@ class _Search:
 
     def to_json(self) -> dict[str, Any]:
         facts = {"search": self.search.name, "env": self.search.env, "trials": len(self.trials)}
-        done = [one for one in self._study.get_trials(deepcopy=False) if one.value is not None]
-        if not done:
+        if not self._values:
             return {**facts, "finished": 0, "best": None}
-        best = max(done, key=lambda one: one.value)
+        best = max(self._values, key=lambda index: self._values[index])
         return {
             **facts,
-            "finished": len(done),
-            "best": _rounded(best.params),
-            "success_on_training_boards": best.value,
+            "finished": len(self._values),
+            "best": dict(self.trials[best].settings),
+            "success_on_training_boards": self._values[best],
         }
 
 
