@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from pathlib import Path
 
@@ -51,7 +52,7 @@ def test_figures_without_what_they_are_about_are_left_out(number: str) -> None:
 
 def test_heat_maps_have_the_papers_numbers_and_the_best_in_bold() -> None:
     runs = [
-        run("tileswap-cursor", f"sac-{n}-{alpha}", seed, 0.0, algorithm="sac",
+        run("tileswap-cursor", f"sac-updates={n}-alpha={alpha}", seed, 0.0, algorithm="sac",
             settings=f"updates={n} alpha={alpha}",
             success=0.9 if (n, alpha) == (2.0, 0.01) else 0.2)
         for n in (1.0, 2.0) for alpha in (0.1, 0.01) for seed in (0, 1)
@@ -65,11 +66,35 @@ def test_heat_maps_have_the_papers_numbers_and_the_best_in_bold() -> None:
     assert (column, row) == (0, 1)  # updates 1, alpha 0.1
 
 
+def test_each_search_and_each_budget_has_its_own_heat_map() -> None:
+    env = "lightsout-cursor"
+    runs = [
+        run(env, f"{name}-updates={n}-alpha=1", 0, None, algorithm="sac", budget=budget,
+            settings=f"updates={n} alpha=1", success=success)
+        for name, budget, success in (("sac", 100_000, 0.1), ("sac-search", 500_000, 0.9))
+        for n in (2.0, 4.0)
+    ]  # fmt: skip
+    # the same settings, but nobody's trials
+    runs += [dataclasses.replace(one, group="mine", run="mine") for one in runs[:1]]
+    maps = dict(heat_maps(Results(runs)))
+    assert list(maps) == ["S.21-sac-100000", "S.21-sac-search-500000"]
+    for drawn, title, cell in zip(
+        maps.values(),
+        ("sac: sac on lightsout-cursor, 100,000", "sac-search: sac on lightsout-cursor, 500,000"),
+        ("10%\nn=1", "90%\nn=1"),
+        strict=True,
+    ):
+        [axes] = drawn.axes
+        assert axes.get_title(loc="left") == f"{title} env steps"
+        assert {text.get_text() for text in axes.texts} == {cell}
+
+
 def test_a_best_cell_that_was_not_tried_is_said() -> None:
     runs = [
-        run("tileswap-cursor", f"sac-{n}", 0, 0.0, algorithm="sac", settings=f"updates={n} alpha=1")
+        run("tileswap-cursor", f"sac-updates={n}-alpha=1", 0, 0.0, algorithm="sac",
+            settings=f"updates={n} alpha=1")
         for n in (2.0, 4.0)
-    ]
+    ]  # fmt: skip
     [(_, drawn)] = heat_maps(Results(runs))
     assert not [one for one in drawn.axes[0].patches if one.get_linewidth() == 3]
     assert drawn.get_supxlabel() == "the paper's best (not tried here): updates=1, alpha=0.1"
@@ -180,12 +205,31 @@ def test_skills_have_the_papers_numbers_where_it_has_them(tmp_path: Path) -> Non
     remarks: list[str] = []
     home = tmp_path / "out"
     home.mkdir()
-    found = [number for number, _ in skills.skill_figures([tmp_path], home, remarks)]
+    Results([run("lightsout-cursor", "default", 0, 25.0)]).write(tmp_path)
+    found = [number for number, _ in skills.skill_figures(Results(), [tmp_path], home, remarks)]
     assert remarks == []
     assert found == [
         "touches-lightsout-cursor", "S.6-lightsout-cursor", "S.5-lightsout-jaco",
         "S.8-lightsout-jaco", "touches-lightsout3d-jaco", "paths-lightsout3d-jaco",
     ]  # fmt: skip
+
+
+def test_skills_are_of_the_papers_learner_or_of_ours(tmp_path: Path) -> None:
+    groups = ("more-skills", "default", "paper")
+    runs = [run("lightsout-cursor", group, 0, 25.0) for group in groups]
+    for steps, one in enumerate((*runs, run("lightsout-cursor", "packaged", 0, 25.0, run="a"))):
+        maps = {"env": one.env, "env_steps": steps, "skill_maps": skill_maps_result(25, 5)}
+        there = tmp_path / one.run / "eval"
+        there.mkdir(parents=True)
+        (there / "skills-test-seed0.json").write_text(json.dumps(maps))
+    home = tmp_path / "out"
+    home.mkdir()
+    for collected, shown in ((runs, "paper"), (runs[:2], "default"), (runs[:1], None)):
+        drawn = list(skills.skill_figures(Results(collected), [tmp_path], home, []))
+        assert bool(drawn) == (shown is not None)
+        if shown is not None:
+            kept = json.loads((home / "skills-lightsout-cursor.json").read_text())
+            assert groups[kept["env_steps"]] == shown
 
 
 def test_a_skill_is_shown_from_start_to_touch(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -123,9 +123,10 @@ def test_a_damaged_line_costs_itself_alone(runs: Path) -> None:
 
 @pytest.mark.parametrize("raw", SMALL)
 def test_skills_that_cannot_be_drawn(raw: str, runs: Path, tmp_path: Path) -> None:
+    results = collect([runs])
     (runs / "run" / "eval" / "skills-test-seed0.json").write_bytes(RAW[raw])
     remarks: list[str] = []
-    assert not list(skill_figures([runs], tmp_path, remarks))
+    assert not list(skill_figures(results, [runs], tmp_path, remarks))
     [remark] = remarks
     assert "skills-test-seed0.json is not an evaluation" in remark
 

@@ -28,6 +28,9 @@ RESULTS, CURVES, BOARDS = "results.csv", "curves.csv", "boards.csv"
 ALIKE = 0.9
 """Budgets of which the smaller is this share of the larger are the same."""
 
+TRIED = r"-(\w+)="
+"""A setting in the name of a trial."""
+
 Amount = Annotated[float, Meta(ge=0.0, le=1e12)]
 """Moves, steps or seconds."""
 StepList = Annotated[str, Meta(max_length=20_000, pattern=r"^(?:[0-9]{1,12}(?: |$))*$")]
@@ -89,8 +92,13 @@ class RunResult:
     @property
     def is_trial(self) -> bool:
         """Whether a search tried these settings, which its runs are named after: sac-alpha=0.1."""
-        tried = set(re.findall(r"-(\w+)=", self.group))
+        tried = set(re.findall(TRIED, self.group))
         return bool(tried) and tried <= {one.partition("=")[0] for one in self.settings.split()}
+
+    @property
+    def search(self) -> str:
+        """The name of the search that a trial is of."""
+        return re.split(TRIED, self.group)[0]
 
 
 @dataclass(frozen=True)

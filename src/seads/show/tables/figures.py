@@ -42,7 +42,8 @@ def write_figures(
         drawn = draw(results, kinds)
         if drawn is not None:
             found[number] = _saved(drawn, home, number)
-    for number, drawn in (*heat_maps(results), *skill_figures(sources, home, remarks)):
+    maps = skill_figures(results, sources, home, remarks)
+    for number, drawn in (*heat_maps(results), *maps):
         found[number] = _saved(drawn, home, number)
     try:
         found["S.12"] = _saved(skill_frames(results, sources), home, "S.12")

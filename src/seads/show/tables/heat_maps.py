@@ -29,29 +29,38 @@ PAPERS = "#D55E00"
 """The colour of its frame, which no cell has."""
 
 NOT_IN_NAMES = r"[^\w.:-]"
-"""What an environment's name, read from a file, must not bring into a figure's."""
+"""What a name that was read from a file must not bring into a figure's."""
 
 
 def heat_maps(results: Results) -> Iterator[tuple[str, Figure]]:
-    """Figures S.21 to S.32, of those environments and algorithms that were searched."""
-    for algorithm, axes in AXES.items():
-        for env in dict.fromkeys(run.env for run in results.runs):
-            runs = [run for run in results.runs if run.algorithm == algorithm and run.env == env]
-            cells = _cells(runs, axes)
-            if len(cells) > 1:
-                number = f"search-{algorithm}-{re.sub(NOT_IN_NAMES, '-', env)}"
-                if env in ENVIRONMENTS:
-                    number = f"S.{FIRST[algorithm] + ENVIRONMENTS.index(env)}"
-                said = BEST[algorithm].get(env)
-                best = tuple(float(said[name]) for name in axes) if said else None
-                yield number, _draw(cells, axes, f"{algorithm} on {env}", best)
+    """Figures S.21 to S.32, of those environments and algorithms that were searched.
+
+    A search has its own, and so has a budget; where there are several, their names tell which.
+    """
+    searches: dict[tuple[str, str], dict[tuple[str, int], list[RunResult]]] = {}
+    for run in results.runs:
+        if run.is_trial and run.algorithm in AXES:
+            of = searches.setdefault((run.algorithm, run.env), {})
+            of.setdefault((run.search, run.budget), []).append(run)
+    for (algorithm, env), found in searches.items():
+        axes, said = AXES[algorithm], BEST[algorithm].get(env)
+        best = tuple(float(said[name]) for name in axes) if said else None
+        maps = {key: cells for key, runs in found.items() if len(cells := _cells(runs, axes)) > 1}
+        for (search, budget), cells in maps.items():
+            title = f"{algorithm} on {env}, {budget:,} env steps"
+            number = f"search-{algorithm}-{env}"
+            if env in ENVIRONMENTS:
+                number = f"S.{FIRST[algorithm] + ENVIRONMENTS.index(env)}"
+            if len(maps) > 1:
+                title, number = f"{search}: {title}", f"{number}-{search}-{budget}"
+            yield re.sub(NOT_IN_NAMES, "-", number), _draw(cells, axes, title, best)
 
 
 Cells = dict[tuple[float, ...], list[float]]
 
 
 def _cells(runs: list[RunResult], axes: tuple[str, ...]) -> Cells:
-    """Success over seeds, by the values searched over; runs that were not searched have none."""
+    """Success over seeds, by the values searched over; other settings have no place in the map."""
     found: Cells = {}
     for run in runs:
         settings = dict(part.partition("=")[::2] for part in run.settings.split())

@@ -15,7 +15,8 @@ from seads.files import write_text_aside
 from seads.reading import MOST_RESULT_BYTES, Name, as_kind, read_bytes
 from seads.show.report import style
 from seads.show.report.paper import ENVIRONMENTS
-from seads.studies.results import Results
+from seads.show.tables.kinds import REFERENCES
+from seads.studies.results import RESULTS, Results
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -43,11 +44,12 @@ class _Maps(TypedDict):
 
 
 def skill_figures(
-    sources: Sequence[Path], home: Path, remarks: list[str]
+    results: Results, sources: Sequence[Path], home: Path, remarks: list[str]
 ) -> Iterator[tuple[str, Figure]]:
     """S.5 to S.8: where skills touch and how they get there, of the first run that has maps.
 
-    Environments of which the paper has no such figure get one without a number.
+    Environments of which the paper has no such figure get one without a number. Only runs of the
+    presets paper and default are shown: no ablation, no agent that comes with the package.
 
     What they are drawn from is kept beside them, so that they can be drawn again. A damaged file
     is a remark.
@@ -56,7 +58,7 @@ def skill_figures(
     from seads.solving.boards import game_of
 
     done: set[str] = set()
-    for path in (path for source in sources for path in sorted(source.glob("**/skills-*.json"))):
+    for path in _maps_of(results, sources):
         try:
             content = read_bytes(path, MAPS_ARE, MOST_RESULT_BYTES)
             found = as_kind(content, _Maps, f"{path} is not {MAPS_ARE}")
@@ -75,6 +77,17 @@ def skill_figures(
         if paths is not None:
             number = next((number for number, envs in PATHS_OF.items() if env in envs), "paths")
             yield f"{number}-{env}", paths
+
+
+def _maps_of(results: Results, sources: Sequence[Path]) -> Iterator[Path]:
+    """Files of maps: those kept beside a results.csv, then those of the runs, paper's first."""
+    for source in sources:
+        for kept in sorted(source.glob(f"**/{RESULTS}")):
+            yield from sorted(kept.parent.glob("skills-*.json"))
+    for group in REFERENCES:
+        for run in (run for run in results.runs if run.group == group):
+            for source in sources:
+                yield from sorted(source.glob(f"**/{run.run}/eval/skills-test-*.json"))
 
 
 def skill_frames(results: Results, sources: Sequence[Path]) -> Figure:
