@@ -97,6 +97,14 @@ def test_a_mean_is_judged_by_its_spread_and_its_budget(
     assert said == verdict
 
 
+def test_the_papers_own_deviation_counts_before_it_is_refuted() -> None:
+    # the paper's ten agents: 24.94 ± 0.06, so that its mean may be 24.90 as well
+    for middle, verdict in ((24.895, "no difference shown"), (24.8, "does not hold")):
+        values = [middle + 0.005 * (seed - 4.5) for seed in range(10)]
+        runs = [run(CURSOR, "paper", n, value, budget=500_000) for n, value in enumerate(values)]
+        assert found(runs)[MOVES].verdict == verdict
+
+
 def test_whose_runs_they_are_is_said() -> None:
     told = found([run(CURSOR, "default", seed, 25.0) for seed in range(3)])[MOVES].measured
     assert told.startswith("default (not the paper's learner): 25.00 ± 0.00 (3 seeds, 100,000 env")
@@ -170,26 +178,47 @@ def test_few_seeds_of_vic_refute_nothing() -> None:
     assert found(early)[VIC].verdict == "not at the paper's budget"
 
 
-def baseline(success: float, budget: int = 100_000) -> list[RunResult]:
+def boards(group: str, success: Sequence[float], budget: int) -> list[RunResult]:
+    algorithm = group if group == "sac" else "seads"
     return [
-        run(CURSOR, "sac", seed, None, algorithm="sac", preset="paper", success=success,
-            budget=budget)
-        for seed in range(3)
-    ]  # fmt: skip
+        run(CURSOR, group, seed, None, algorithm=algorithm, success=share, budget=budget)
+        for seed, share in enumerate(success)
+    ]
 
 
 def test_baselines_are_beside_the_first_that_was_measured() -> None:
     paper = [run(CURSOR, "paper", seed, 25.0, success=None) for seed in range(3)]
-    ours = [run(CURSOR, "default", seed, 25.0, success=0.8) for seed in range(3)]
+    ours, theirs = boards("default", [0.8] * 3, 500_000), boards("sac", [0.5] * 3, 500_000)
     says = f"{CURSOR}: SEADS is similar to sac or outperforms it"
-    claim = found([*paper, *ours, *baseline(0.5)])[says]
+    claim = found([*paper, *ours, *theirs])[says]
     assert claim.verdict == "holds"
     assert claim.measured.startswith("default (not the paper's learner): 80.0%")
-    assert found([*ours, *baseline(0.9)])[says].verdict == "does not hold"
-    # a baseline with more env steps refutes nothing, one with fewer confirms nothing
-    assert found([*ours, *baseline(0.9, 500_000)])[says].verdict == "not at the paper's budget"
-    assert found([*ours, *baseline(0.5, 10_000)])[says].verdict == "not at the paper's budget"
-    assert found([*paper, *baseline(0.5)])[says].verdict == "not measured"
+    assert found([*paper, *theirs])[says].verdict == "not measured"
+
+
+EARLY_ON, PAPERS = 100_000, 500_000
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs", "budgets", "verdict"),
+    [
+        ([0.8] * 3, [0.5] * 3, (PAPERS, PAPERS), "holds"),
+        ([0.8] * 3, [0.8] * 3, (PAPERS, PAPERS), "holds"),
+        ([0.8] * 3, [0.5] * 3, (EARLY_ON, PAPERS), "holds"),
+        ([0.8] * 3, [0.5] * 3, (EARLY_ON, EARLY_ON), f"holds{EARLY}"),
+        ([0.8] * 3, [0.5] * 3, (PAPERS, EARLY_ON), "not at the paper's budget"),
+        ([0.1, 0.2, 0.9], [0.5, 0.6, 0.7], (PAPERS, PAPERS), "no difference shown"),
+        ([0.8] * 3, [0.9] * 3, (PAPERS, PAPERS), "does not hold"),
+        ([0.8] * 3, [0.9] * 3, (EARLY_ON, EARLY_ON), "not at the paper's budget"),
+        ([0.8] * 3, [0.9] * 3, (PAPERS, 2 * PAPERS), "not at the paper's budget"),
+        ([0.8] * 2, [0.5] * 3, (PAPERS, PAPERS), "too few seeds"),
+    ],
+)
+def test_a_baseline_refutes_nothing_before_the_papers_budget(
+    ours: list[float], theirs: list[float], budgets: tuple[int, int], verdict: str
+) -> None:
+    runs = [*boards("default", ours, budgets[0]), *boards("sac", theirs, budgets[1])]
+    assert found(runs)[f"{CURSOR}: SEADS is similar to sac or outperforms it"].verdict == verdict
 
 
 def test_baselines_that_are_not_there_are_open() -> None:

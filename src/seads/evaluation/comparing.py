@@ -63,8 +63,9 @@ def hodges_lehmann(ours: Values, theirs: Values) -> float:
 def hodges_lehmann_interval(ours: Values, theirs: Values) -> Interval | None:
     """Its exact 95 % interval: all shifts that a two-sided Mann-Whitney test does not reject.
 
-    It agrees with the test, while a bootstrap of so few runs is too narrow. None where even the
-    farthest shift is not rejected: three runs beside three.
+    A bootstrap of so few runs would be too narrow. Equal values are counted as if they were not:
+    where many are, the interval is wider than the test says and may end at 0 where that rejects.
+    None where even the farthest shift is not rejected: three runs beside three.
     """
     size = len(ours) + len(theirs)
     ways = _rank_sums(range(1, size + 1), len(ours))

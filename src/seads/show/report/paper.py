@@ -12,6 +12,12 @@ class PaperValue(NamedTuple):
     text: str
     env_steps: int
 
+    @property
+    def unsure(self) -> float:
+        """How far beside its mean the 95 % interval goes; 0 where the paper tells no deviation."""
+        _, _, deviation = self.text.partition(" ± ")
+        return 1.96 * float(deviation or 0) / AGENTS**0.5
+
 
 class PaperResult(NamedTuple):
     """An environment at the end of the paper's training; None where the paper gives no number."""
@@ -25,6 +31,8 @@ class PaperResult(NamedTuple):
 
 
 SEADS = "SEADS"
+AGENTS = 10
+"""That a mean of table S.1 is of."""
 ENVIRONMENTS = (
     "lightsout-cursor", "tileswap-cursor", "lightsout-reacher", "tileswap-reacher",
     "lightsout-jaco", "tileswap-jaco",

@@ -117,7 +117,8 @@ def comparison_tables(kinds: Kinds) -> Iterator[Table]:
         rows,
         (
             "Difference: Hodges-Lehmann, with the exact interval of a two-sided Mann-Whitney U "
-            "test; of so few runs that there is none the range of all differences. p: one-sided "
+            "test (where many values are equal it may end at 0 though the test rejects); of so few "
+            "runs that there is none the range of all differences. p: one-sided "
             "Mann-Whitney U, exact with ties, raw as in the paper and after Holm; the family is "
             f"all lines of a measure in one direction ({', '.join(families)}). Verdicts are at p < "
             f"{SIGNIFICANT}; {TOO_FEW}: no outcome could by itself be below that. Runs of another "

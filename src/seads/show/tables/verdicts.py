@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Literal
 
 from seads.evaluation import comparing
-from seads.show.report.paper import RED_CELLS, paper_result
+from seads.show.report.paper import RED_CELLS, PaperValue, paper_result
 from seads.show.tables.kinds import TOO_FEW, Comparison, Kinds, budget_of
 
 OPEN = "not measured"
@@ -21,31 +21,38 @@ FEWEST = 3
 """Seeds; fewer decide nothing."""
 
 
-def beside(values: Sequence[float], theirs: float, rounding: float, at_budget: bool) -> str:
-    """Runs beside a mean of the paper, which is printed with so much rounding.
+def beside(values: Sequence[float], theirs: PaperValue, rounding: float, budget: int) -> str:
+    """Runs of a budget beside a mean of the paper, which is printed with so much rounding.
 
-    It holds where the whole interval (of few runs the range) is not below it, and fails where all
-    of it is, after as many env steps as the paper's.
+    It holds where the whole interval (of few runs the range) is not below it. It fails where all
+    of it is below the paper's own interval, after as many env steps as the paper's.
     """
     spread = comparing.mean_spread(values)
     if spread is None or len(values) < FEWEST:
         return TOO_FEW
-    if spread[0] >= theirs - rounding:
+    if spread[0] >= theirs.value - rounding:
         return HOLDS
-    if spread[1] >= theirs - rounding:
+    if spread[1] >= theirs.value - rounding - theirs.unsure:
         return SIMILAR
-    return FAILS if at_budget else BELOW
+    return FAILS if budget >= theirs.env_steps else BELOW
 
 
 def beside_baseline(
-    ours: Sequence[float], theirs: Sequence[float], our_budget: int, their_budget: int
+    ours: Sequence[float], theirs: Sequence[float], budgets: tuple[int, int], papers: int
 ) -> str:
-    """SEADS similar to a baseline or better; who had fewer env steps is no argument against it."""
+    """SEADS similar to a baseline or better; `budgets` are ours and theirs beside the paper's.
+
+    Who had fewer env steps is no argument against it.
+    """
+    our_budget, their_budget = budgets
     if min(len(ours), len(theirs)) < FEWEST:
         return TOO_FEW
-    if comparing.difference_spread(ours, theirs)[1] < 0:
-        return FAILS if our_budget >= their_budget else BELOW
-    return HOLDS if their_budget >= our_budget else BELOW
+    low, high = comparing.difference_spread(ours, theirs)
+    if high < 0:
+        return FAILS if our_budget >= max(their_budget, papers) else BELOW
+    if their_budget < our_budget:
+        return BELOW
+    return (HOLDS if low >= 0 else SIMILAR) + _early(their_budget >= papers)
 
 
 def shown(cells: Sequence[Comparison], variant: str, kinds: Kinds) -> str:
