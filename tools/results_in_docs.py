@@ -21,9 +21,9 @@ import numpy as np
 from seads.evaluation import comparing
 from seads.show.report.paper import paper_result
 from seads.show.tables.document import markdown
-from seads.show.tables.kinds import Measure, kinds_of, values_of
+from seads.show.tables.kinds import Measure, ablation_cells, kinds_of, values_of
 from seads.show.tables.lengths import length_tables
-from seads.show.tables.tables import all_tables
+from seads.show.tables.tables import all_tables, steps_table
 from seads.studies.collecting import collect
 from seads.studies.results import Point, Results, RunResult
 
@@ -123,7 +123,8 @@ def left_out(results: Results) -> list[Sequence[str]]:
     lines: list[Sequence[str]] = [("runs", "settings", *envs)]
     for group in dict.fromkeys(group for _, group in kinds):
         found = {env: _in_order(kinds.get((env, group), [])) for env in envs}
-        settings = next(run.settings for runs in found.values() for run in runs)
+        given = {run.settings for runs in found.values() for run in runs}
+        settings = " or ".join(sorted(given))
         cells = []
         for runs in found.values():
             moves = values_of(runs, "coverage")
@@ -137,6 +138,36 @@ def ablations(results: Results) -> list[Sequence[str]]:
     """The paper's table S.1 beside ours, of the environments that were measured here."""
     [table] = [one for one in all_tables(results) if one.number == "S.1"]
     return [table.columns, *table.rows]
+
+
+def differences(results: Results) -> list[Sequence[str]]:
+    """A line for each ablation: how many moves more than the preset paper, and the interval."""
+    cells = ablation_cells(kinds_of(results))
+    return _by_environment(
+        [(one.env, one.group, f"{one.difference:+.2f} ({one.spread})") for one in cells]
+    )
+
+
+def steps_needed(results: Results) -> list[Sequence[str]]:
+    """A line for each group: env steps to 95 % of the moves, and how many runs got there."""
+    table = steps_table(kinds_of(results), results)
+    found = [dict(zip(table.columns, row, strict=True)) for row in table.rows]
+    return _by_environment(
+        [
+            (one["environment"], one["runs"], f"{one['median']} ({one['got there']} runs)")
+            for one in found
+        ]
+    )
+
+
+def _by_environment(cells: Sequence[tuple[str, str, str]]) -> list[Sequence[str]]:
+    """A column for each environment, a line for each group."""
+    texts = {(env, group): text for env, group, text in cells}
+    envs, groups = (list(dict.fromkeys(names)) for names in zip(*texts, strict=True))
+    return [
+        ("runs", *envs),
+        *([group, *(texts.get((env, group), "") for env in envs)] for group in groups),
+    ]
 
 
 def packaged(results: Results) -> list[Sequence[str]]:
@@ -207,8 +238,10 @@ def _percent(share: float | None) -> float | None:
 
 
 def _each(values: Sequence[float | None], form: str, unit: str = "") -> str:
-    found = [value for value in values if value is not None]
-    return ", ".join(form.format(value) for value in found) + (unit if found else "")
+    """In their order, with a dash for what was not measured; nothing where nothing was."""
+    if all(value is None for value in values):
+        return ""
+    return ", ".join("–" if value is None else form.format(value) for value in values) + unit
 
 
 def _power(steps: int) -> str:
@@ -228,6 +261,8 @@ TABLES: dict[str, tuple[Sequence[str], Callable[[Results], list[Sequence[str]]]]
     "larger-boards": (("larger-boards",), every_seed),
     "left-out": (("rules",), left_out),
     "ablations": (("ablations",), ablations),
+    "ablation-differences": (("ablations",), differences),
+    "ablation-steps": (("ablations",), steps_needed),
     "lengths": (("main",), lengths),
     "times": ((), times),
     "packaged": ((), packaged),
