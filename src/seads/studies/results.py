@@ -123,7 +123,9 @@ class Board:
     depth: Annotated[int, Meta(ge=0, le=10**6)]
     solved: bool
     planned: bool
+    """Whether the first plan was found."""
     plan_seconds: Amount | None
+    """Time of all plans for the board together, those made again too."""
     env_steps: Count
     skill_steps: StepList
     """Env steps of each skill, separated by blanks."""
