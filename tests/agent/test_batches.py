@@ -18,7 +18,7 @@ from seads.agent.batches import (
     draw_transitions,
     explained_by_another,
     how_often,
-    log_likelihoods,
+    likelihoods_from_evidence,
     model_batches,
     number_effects,
     on_unusual_boards,
@@ -103,7 +103,7 @@ def test_likelihood_of_a_label_from_posterior_and_novelty(tiny: Tiny) -> None:
     episodes = hand_written([1] * 6, changed=True)
     posterior, novelty = score(model, episodes.before, episodes.after, block=8)
     expected = model.log_likelihoods(episodes.before, episodes.after)
-    np.testing.assert_allclose(log_likelihoods(posterior, novelty), expected, rtol=1e-4)
+    np.testing.assert_allclose(likelihoods_from_evidence(posterior, novelty), expected, rtol=1e-4)
 
 
 def test_surprise_chooses_the_models_episodes(tiny: Tiny) -> None:
@@ -257,7 +257,7 @@ def test_what_a_working_skill_half_expects_is_for_a_free_one(tiny: Tiny) -> None
     unsure = drawn.episodes.after[:, 0]
     drawn = dataclasses.replace(
         drawn,
-        relabel_model=np.ones_like(drawn.relabel_model),
+        may_relabel_model=np.ones_like(drawn.may_relabel_model),
         posterior=np.where(unsure[:, None], [-0.1, -1.0], [-0.2, -0.9]),
         novelty=np.where(unsure, 1.0, 0.1),
     )
@@ -289,7 +289,7 @@ def test_weaker_skills_are_no_rivals_for_what_is_expected_of_one(tiny: Tiny) -> 
     shared = dataclasses.replace(
         drawn,
         for_sac=two,
-        relabel_sac=np.zeros(2, bool),
+        may_relabel_sac=np.zeros(2, bool),
         posterior=np.log(np.full_like(drawn.posterior, 0.5)),
         novelty=np.full_like(drawn.novelty, 0.1),  # both expect it with exp(-0.1)
         success=np.array([0.9, 0.4], np.float32),

@@ -89,6 +89,7 @@ def test_equals_a_plain_list(data: st.DataObject) -> None:
         newest = buffer.stored.moves[buffer.newest()].tolist()
         assert newest == list(range(max(0, first + count - recent), first + count))
         assert numbers(buffer) == {n for n, _ in plain.held}
+        assert (buffer.order >= 0).all()  # no slot is ever empty
         told = buffer.newest()
         buffer.classify(told, np.array([classes[n] for n in buffer.stored.moves[told]]))
         for one in plain.held:

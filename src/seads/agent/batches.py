@@ -46,15 +46,15 @@ class Drawn:
     """Episodes of an epoch, the newest first, and what the skill model makes of them."""
 
     episodes: Episodes
-    newest: int
+    num_newest: int
     """How many of the episodes are the newest, and not drawn."""
     for_model: Int[np.ndarray, "m"]
     """Which of them the skill model learns from,"""
     for_sac: Int[np.ndarray, "s"]
     """and which policy and critics."""
-    relabel_model: Bool[np.ndarray, "m"]
+    may_relabel_model: Bool[np.ndarray, "m"]
     """Which of each may be relabelled."""
-    relabel_sac: Bool[np.ndarray, "s"]
+    may_relabel_sac: Bool[np.ndarray, "s"]
     posterior: Float[np.ndarray, "episodes skills"]
     novelty: Float[np.ndarray, "episodes"]
     success: Float[np.ndarray, "skills"]
@@ -99,15 +99,15 @@ def draw_episodes(
     # only what a skill did lately, and undisturbed, tells what it does
     tells = (for_model < len(newest)) & ~episodes.disturbed[for_model]
     honest = settings.honest_labels * tells * reliable[episodes.skills[for_model]]
-    relabel_model = rng.random(len(for_model)) < settings.relabel_model - honest
-    relabel_sac = (rng.random(len(for_sac)) < settings.relabel_sac) & episodes.changed[for_sac]
+    may_relabel_model = rng.random(len(for_model)) < settings.relabel_model - honest
+    may_relabel_sac = (rng.random(len(for_sac)) < settings.relabel_sac) & episodes.changed[for_sac]
     return Drawn(
         episodes,
         len(newest),
         for_model,
         for_sac,
-        relabel_model,
-        relabel_sac,
+        may_relabel_model,
+        may_relabel_sac,
         posterior,
         novelty,
         success,
@@ -119,10 +119,12 @@ def model_batches(drawn: Drawn, settings: AgentSettings, rng: np.random.Generato
     episodes, index = drawn.episodes, drawn.for_model
     posterior, novelty = drawn.posterior[index], drawn.novelty[index]
     changed = episodes.changed[index]
-    scores, likelihoods = clipped_posterior(posterior), log_likelihoods(posterior, novelty)
+    scores = clipped_posterior(posterior)
+    likelihoods = likelihoods_from_evidence(posterior, novelty)
     effects = number_effects(episodes.before[index] ^ episodes.after[index])
     unsure = (novelty > -np.log(KNOWN)) & changed
     unusual = on_unusual_boards(effects, unsure)
+    # `surprise` is about labels, too: what is drawn most must not reach a skill that works already
     works = (drawn.success > FREE) & settings.surprise
     if works.any() and not works.all():
         # a skill that works is what it does: what its model half expects, too, is for a free one
@@ -131,12 +133,12 @@ def model_batches(drawn: Drawn, settings: AgentSettings, rng: np.random.Generato
     if settings.skip_explained:
         # what is not learned from takes the labels that are left: a free skill's are few
         scores = np.where(changed[:, None], scores, 0.0)
-    skills = relabel(scores, episodes.skills[index], drawn.relabel_model)
+    skills = relabel(scores, episodes.skills[index], drawn.may_relabel_model)
     explained = explained_by_another(posterior, novelty, skills, works[skills])
     teaches = np.arange(len(index))
     if settings.skip_explained:
         # a label that was left as it was tells what the skill really did, expected or not
-        worth = np.flatnonzero((~explained | ~drawn.relabel_model) & changed)
+        worth = np.flatnonzero((~explained | ~drawn.may_relabel_model) & changed)
         teaches = worth if len(worth) else teaches
     size = (settings.model_steps, settings.model_batch)
     if settings.surprise:
@@ -193,7 +195,7 @@ def reward_episodes(
     episodes, index = drawn.episodes, drawn.for_sac
     posterior, novelty = drawn.posterior[index], drawn.novelty[index]
     changed = episodes.changed
-    skills = relabel(clipped_posterior(posterior), episodes.skills[index], drawn.relabel_sac)
+    skills = relabel(clipped_posterior(posterior), episodes.skills[index], drawn.may_relabel_sac)
     rewards = skill_reward(
         posterior,
         novelty,
@@ -204,7 +206,7 @@ def reward_episodes(
         novelty_bonus=settings.novelty_bonus,
         clip_novelty=settings.clip_novelty,
     )
-    recent = slice(0, drawn.newest)
+    recent = slice(0, drawn.num_newest)
     as_meant = drawn.posterior[recent].argmax(1) == episodes.skills[recent]
     return Rewarded(episodes, index, skills, rewards, settings, gamma), {
         "reward": float(rewards.mean()),
@@ -271,15 +273,15 @@ def rivals_of(drawn: Drawn, skills: Int[np.ndarray, "s"]) -> Bool[np.ndarray, "s
     however unreliable.
     """
     index = drawn.for_sac
-    likelihoods = log_likelihoods(drawn.posterior[index], drawn.novelty[index])
+    likelihoods = likelihoods_from_evidence(drawn.posterior[index], drawn.novelty[index])
     expected = np.take_along_axis(likelihoods, skills[:, None], 1) > np.log(KNOWN)
     return ~(expected & (drawn.success < drawn.success[skills][:, None]))
 
 
-def log_likelihoods(
+def likelihoods_from_evidence(
     posterior: Float[np.ndarray, "episodes skills"], novelty: Float[np.ndarray, "episodes"]
 ) -> Float[np.ndarray, "episodes skills"]:
-    """log q(z_T | z_0, k) of every skill, from the two that `score` gives."""
+    """log q(z_T | z_0, k) of every skill, from the two that `evidence` gives."""
     return posterior - (posterior.max(1) + novelty)[:, None]
 
 

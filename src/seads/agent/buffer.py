@@ -60,7 +60,7 @@ class EpisodeBuffer:
     all if not `balanced`), so that rare effects stay. The class of an episode is whatever
     `classify` was last told: the skill that the model finds most likely, or "unchanged".
 
-    The arrays are as long as there are episodes, so that a checkpoint holds no empty slots.
+    The arrays are as long as there are episodes: outside of `add` every slot is filled.
     """
 
     def __init__(
@@ -70,7 +70,7 @@ class EpisodeBuffer:
         self.num_classes = num_classes
         self.stored: Episodes = jax.tree.map(lambda values: values[:0], like)
         self.order = np.zeros(0, np.int64)
-        """When each slot was filled; -1 where it never was."""
+        """When each slot was filled; -1, within `add` alone, where it is yet to be."""
         self.classes = np.zeros(0, np.int32)
         self.added = 0
 
@@ -78,7 +78,7 @@ class EpisodeBuffer:
         return min(self.added, self.capacity)
 
     def add(self, episodes: Episodes) -> None:
-        """Store new episodes; they count as unclassified (class 0) until told otherwise."""
+        """Store new episodes; until they are classified they count as skill 0's (class 0)."""
         self._make_room(len(episodes))
         slots = self._free_slots(len(episodes))
         for f in fields(episodes):
@@ -118,15 +118,14 @@ class EpisodeBuffer:
 
     def newest(self, count: int = 0) -> Int[np.ndarray, "recent"]:
         """Slots of the `recent` newest episodes, or of `count` if those are more, oldest first."""
-        used = np.flatnonzero(self.order >= self.added - max(count, self.recent))
-        used = used[self.order[used] >= 0]
-        return used[np.argsort(self.order[used])]
+        newest = np.flatnonzero(self.order >= self.added - max(count, self.recent))
+        return newest[np.argsort(self.order[newest])]
 
     def newest_of_each(self, count: int) -> Int[np.ndarray, "some"]:
         """Slots of the newest `count` episodes of each skill, without exploration noise."""
-        used = np.flatnonzero((self.order >= 0) & ~self.stored.disturbed)
-        used = used[np.argsort(-self.order[used])]
-        return used[place_in_queue(self.stored.skills[used]) < count]
+        undisturbed = np.flatnonzero(~self.stored.disturbed)
+        undisturbed = undisturbed[np.argsort(-self.order[undisturbed])]
+        return undisturbed[place_in_queue(self.stored.skills[undisturbed]) < count]
 
     def sample(self, count: int, rng: np.random.Generator) -> Int[np.ndarray, "count"]:
         """Slots drawn with replacement from all that is stored.
@@ -134,12 +133,10 @@ class EpisodeBuffer:
         If balanced, a class with a hundredth of another's episodes gets a tenth of its draws: what
         happens seldom would else be learned last, by skills that nothing else is left for.
         """
-        used = np.flatnonzero(self.order >= 0)
         if not self.balanced:
-            return used[rng.integers(len(used), size=count)]
-        classes = self.classes[used]
-        edges = np.cumsum(np.bincount(classes)[classes] ** -0.5)
-        return used[np.searchsorted(edges, rng.random(count) * edges[-1], side="right")]
+            return rng.integers(len(self.order), size=count)
+        edges = np.cumsum(np.bincount(self.classes)[self.classes] ** -0.5)
+        return np.searchsorted(edges, rng.random(count) * edges[-1], side="right")
 
     def success(self, num_skills: int) -> Float32[np.ndarray, "skills"]:
         """How often each skill did lately what the model takes for its own.

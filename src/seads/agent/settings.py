@@ -95,14 +95,14 @@ class AgentSettings:
     skip_explained: bool = False
     """The skill model learns from changes only, and not from those that another skill explains."""
     surprise: bool = False
-    """The skill model learns most from the episodes that it explains worst."""
+    """The model learns most from what it explains worst; what is unknown is for free skills."""
     relabel_sac: float = 0.5
     """Share of the changed episodes that may be relabelled for soft actor-critic."""
     score_again: bool = True
     """Relabel and reward soft actor-critic's episodes with the skill model after its update."""
 
     episodes_per_epoch: int = 32
-    """Episodes collected an epoch, one in each row of the environment."""
+    """Rows of the environment: an episode in each an epoch, or more, until there is one a skill."""
     episodes_going_on: int = 4
     """Episodes an epoch, one after the other, where the environment is never reset (paper S.5)."""
     recent_episodes: int = 256
@@ -123,7 +123,7 @@ class AgentSettings:
     noise_correlation: float = 0.85
     """How much of the noise carries over to the next step."""
     average_rate: float = 1.0
-    """How far the shipped averages of policy and model move a round, or less; 1: no average."""
+    """How far the shipped averages move a round; first more, in long runs less; 1: no average."""
     act_with_average: bool = False
     """Collect with the averaged policy."""
 

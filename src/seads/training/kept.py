@@ -21,6 +21,7 @@ def kept_episodes(directory: Path) -> tuple[Episodes, int]:
         names = {field.name: f".buffer.stored.{field.name}" for field in fields(Episodes)}
         if order is None or not arrays.keys() >= set(names.values()):
             raise SeadsError("it keeps no skill episodes")
+        # earlier versions of seads stored slots that were never filled, as -1
         used = np.argsort(order)[np.count_nonzero(order < 0) :]
         stored = Episodes(**{name: arrays[key] for name, key in names.items()})
         return stored.pick(used), int(facts["env_steps"])
