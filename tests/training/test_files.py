@@ -59,6 +59,27 @@ def test_the_last_ones_are_the_last_at_any_number_of_steps(tmp_path: Path) -> No
     assert len(list(tmp_path.glob("*/learner.safetensors"))) == 2
 
 
+def test_newer_ones_that_cannot_be_used_do_not_count_among_those_kept(tmp_path: Path) -> None:
+    for step in (10, 20, 30):
+        write_checkpoint(tmp_path, step, ARRAYS, {}, keep=2)
+    damaged = tmp_path / "step_000000030" / "learner.safetensors"
+    damaged.write_bytes(damaged.read_bytes()[:-1])
+    write_checkpoint(tmp_path, 25, ARRAYS, {}, keep=2)
+    kept = sorted(steps_of(path.parent) for path in tmp_path.glob("*/learner.safetensors"))
+    assert kept == [20, 25, 30]
+    found = newest_checkpoint(tmp_path, take)
+    assert found is not None
+    assert found[0][1]["env_steps"] == 25
+
+
+def test_what_a_kill_left_half_written_is_cleared_by_the_next(tmp_path: Path) -> None:
+    half = tmp_path / ".step_000000007.tmp"
+    half.mkdir()
+    (half / "learner.safetensors").write_bytes(bytes(100))
+    write_checkpoint(tmp_path, 8, ARRAYS, {}, keep=2)
+    assert [path.name for path in tmp_path.iterdir()] == ["step_000000008"]
+
+
 def test_a_failed_write_leaves_nothing_and_harms_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -17,7 +17,7 @@ import numpy as np
 from msgspec import Struct
 
 from seads.agent.arrays import read_arrays, write_arrays
-from seads.checkpoints import checkpoint_at, checkpoints
+from seads.checkpoints import checkpoint_at, checkpoints, steps_of
 from seads.errors import SeadsError
 from seads.reading import Count, Name, read_json
 
@@ -50,15 +50,17 @@ def write_checkpoint(
     facts: dict[str, Any],
     keep: int,
 ) -> Path:
-    """Write `step_N`, then thin out older ones: beyond `keep` only their agent stays.
+    """Write `step_N`, then thin out older ones: of all up to it but `keep` only the agent stays.
 
     `facts` (epoch and the like) go to the manifest beside the file's SHA-256. When writing
-    fails nothing of the new checkpoint remains and the older ones are untouched.
+    fails nothing of the new checkpoint remains and the older ones are untouched. Nobody else may
+    write to `home` meanwhile.
     """
     home.mkdir(parents=True, exist_ok=True)
     final = checkpoint_at(home, env_steps)
     aside = home / f".{final.name}.tmp"
-    shutil.rmtree(aside, ignore_errors=True)
+    for left in home.glob(".*.tmp"):  # by kills, each at a step that may never come again
+        shutil.rmtree(left, ignore_errors=True)
     try:
         aside.mkdir()
         digest = write_arrays(aside / RESUMABLE, arrays)
@@ -74,7 +76,9 @@ def write_checkpoint(
     except BaseException:
         shutil.rmtree(aside, ignore_errors=True)
         raise
-    for old in checkpoints(home)[:-keep]:
+    # what is newer could not be used, or the run would not be here again
+    ours = [one for one in checkpoints(home) if steps_of(one) <= env_steps]
+    for old in ours[:-keep]:
         (old / RESUMABLE).unlink(missing_ok=True)
         (old / MANIFEST).unlink(missing_ok=True)
     return final
