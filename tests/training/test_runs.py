@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 import shutil
 import signal
 import subprocess
@@ -14,6 +15,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 from seads.agent.arrays import from_arrays, to_arrays
 from seads.agent.learner import learn
@@ -21,6 +24,7 @@ from seads.errors import SeadsError
 from seads.solving import load
 from seads.training import configure, loop, provenance, resume
 from seads.training.config import TrainConfig, read_config
+from seads.training.configure import named_value, named_values
 from seads.training.loop import Trainer
 from seads.training.metrics import read_metrics
 from seads.training.provenance import card
@@ -261,6 +265,34 @@ def test_a_card_names_the_command_that_makes_the_run() -> None:
         "seads train lightsout-cursor-2x2 --algo sac --preset paper --seed 0 --env-steps 5000 "
         "--env-set observation=raw"
     )
+
+
+PLAIN = st.one_of(
+    st.none(),
+    st.booleans(),
+    st.integers(-(2**63), 2**63 - 1),
+    st.floats(allow_nan=False, allow_infinity=False),
+    st.text(max_size=8),
+    st.sampled_from(["None", "true", "True", "null", "3", "1e5", "a,b", "[]", " x ", "", "a=b"]),
+)
+
+
+@given(st.one_of(PLAIN, st.lists(PLAIN, max_size=3)))
+@example([])
+@example([3])
+def test_what_is_told_of_an_option_is_read_as_it_was(value: Any) -> None:
+    told = named_value("option", value)
+    # as JSON: 1, 1.0 and True are equal, yet not the same
+    assert json.dumps(named_values([told])) == json.dumps({"option": value})
+
+
+def test_a_card_tells_options_as_they_must_be_typed() -> None:
+    options = {"sizes": [3], "label": "3", "none": None, "physics": "fast", "marks": [1, 2]}
+    command = card(configure("lightsout-cursor", env_options=options))["command"]
+    words = shlex.split(command)
+    typed = words[words.index("--env-set") + 1 :]
+    assert {"physics=fast", "marks=1,2"} < set(typed)  # plain where plain will do
+    assert named_values(typed) == options
 
 
 def test_an_epoch_of_more_episodes_than_the_buffer_is_kept_whole(tiny_run: Make) -> None:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 from collections.abc import Iterable
 from typing import Any
 
 from seads.agent.presets import preset as skill_preset
-from seads.agent.settings import changes
+from seads.agent.settings import as_typed, changes
 from seads.baselines.settings import KINDS
 from seads.baselines.settings import preset as baseline_preset
 from seads.envs.own import find_factory, is_own
@@ -94,6 +95,15 @@ def named_values(texts: Iterable[str]) -> dict[str, Any]:
             raise SeadsError(f"{text!r} is not of the form NAME=VALUE")
         result[name.strip().replace("-", "_")] = _value(value.strip())
     return result
+
+
+def named_value(name: str, value: Any) -> str:
+    """A value as NAME=VALUE, which `named_values` reads as it was: JSON where plain text is not."""
+    plain = list(value) if isinstance(value, tuple) else value
+    meant, typed = json.dumps(plain), as_typed(plain)
+    # as JSON, in which 1, 1.0 and true are not the same
+    read_as = json.dumps(_value(typed.strip()))
+    return f"{name}={typed if read_as == meant else meant}"
 
 
 def _value(text: str) -> Any:

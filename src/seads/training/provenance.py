@@ -15,14 +15,13 @@ from pathlib import Path
 from typing import Any, Literal, TypedDict
 
 from seads import __version__
-from seads.agent.settings import as_typed
 from seads.envs.own import is_own
 from seads.errors import SeadsError
 from seads.files import write_text_aside
 from seads.reading import Count, Name, read_json
 from seads.training.algorithms import AnyProgress
 from seads.training.config import TrainConfig
-from seads.training.configure import default_name
+from seads.training.configure import default_name, named_value
 from seads.trust import seal
 
 Status = Literal["running", "finished", "stopped", "failed"]
@@ -85,7 +84,7 @@ def command_of(config: TrainConfig) -> str:
     words += ["--env-steps", str(config.budgets[0])]
     settings = {name: getattr(config.settings, name) for name in config.changed}
     for option, values in (("--set", settings), ("--env-set", config.env_options)):
-        given = [f"{name}={as_typed(value)}" for name, value in values.items()]
+        given = [named_value(name, value) for name, value in values.items()]
         words += [option, *given] if given else []
     more = ["seads", "train", "--resume", f"runs/{default_name(config)}", "--env-steps"]
     commands = [words, *([*more, str(budget)] for budget in config.budgets[1:])]

@@ -9,7 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from seads.agent.settings import as_typed, skills_by_bits
+from seads.agent.settings import skills_by_bits
 from seads.checkpoints import checkpoints
 from seads.envs.own import is_own
 from seads.errors import SeadsError
@@ -17,7 +17,7 @@ from seads.jax_setup import prepare_jax
 from seads.solving import Agent, load
 from seads.terminal import next_command, tell
 from seads.training.config import TrainConfig, read_config
-from seads.training.configure import configure, default_name
+from seads.training.configure import configure, default_name, named_value
 from seads.training.extending import extend
 from seads.training.lock import RunLock
 from seads.training.metrics import read_metrics
@@ -70,7 +70,7 @@ class Run:
         if not self.effects and any(line.get("changed") for line in self.metrics):
             return f"{found}: bits change, but no skill is reliable yet; it takes more env steps"
         if not self.effects:
-            given = [f"{name}={as_typed(one)}" for name, one in self.config.env_options.items()]
+            given = [named_value(name, one) for name, one in self.config.env_options.items()]
             check = next_command("check", self.env, *(["--env-set", *given] if given else []))
             return f"{found}: does any bit ever change? look with: {check}"
         if self.effects == skills and self._skills_were_guessed:
