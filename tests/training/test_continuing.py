@@ -133,6 +133,10 @@ def stored_steps(run: Path) -> int:
     return int(found[0][".buffer.stored.lengths"].sum())
 
 
+def stored_file(run: Path) -> Path:
+    return max(run.glob("checkpoints/step_*/learner.safetensors"))
+
+
 def test_a_run_at_an_arm_goes_on_tomorrow(
     tiny_run: Make, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -148,6 +152,11 @@ def test_a_run_at_an_arm_goes_on_tomorrow(
     stopped = load(out).card["env_steps"]
     assert 12 <= stopped < 40
     assert stored_steps(out) == stopped  # none lost, none twice
+    good = stored_file(out).stat().st_ino
+    with twin_at(link, page, "cable@8"), pytest.raises(LineLost, match="continue with"):
+        go_on(out)  # and is lost again before the first epoch: the one good copy is left alone
+    assert load(out).card["env_steps"] == stopped
+    assert stored_file(out).stat().st_ino == good
     with twin_at(link, page, ""):
         assert go_on(out) == "finished"
     assert load(out).card["env_steps"] >= 40

@@ -12,13 +12,16 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 from seads import cli
 from seads.agent.arrays import read_arrays, write_arrays
+from seads.errors import SeadsError
 from seads.solving import load
+from seads.training import provenance, resume
 from seads.training.config import TrainConfig
 from seads.training.runner import go_on, start
 
@@ -198,6 +201,73 @@ def test_changed_settings_are_noticed(copy: Path, capsys: pytest.CaptureFixture[
     (copy / "config.json").write_text(json.dumps(config))
     assert cli.main(["train", "--resume", str(copy)]) == 2
     assert "made with another config.json" in capsys.readouterr().err
+
+
+def test_settings_that_are_changed_while_the_run_trains_are_noticed(
+    tiny_run: Make, tmp_path: Path
+) -> None:
+    out = tmp_path / "run"
+
+    def change_and_stop(event: str, facts: dict[str, Any]) -> None:
+        if event == "epoch" and facts["epoch"] == 2:
+            changed = json.loads((out / "config.json").read_text())
+            changed["agent"]["alpha"] = 0.7
+            (out / "config.json").write_text(json.dumps(changed))
+            signal.raise_signal(signal.SIGTERM)
+
+    assert start(tiny_run(), out, change_and_stop) == "stopped"
+    with pytest.raises(SeadsError, match=r"made with another config\.json"):
+        go_on(out)
+
+
+def test_a_run_whose_configuration_is_gone_is_trained_to_its_end(
+    tiny_run: Make, tmp_path: Path
+) -> None:
+    out = tmp_path / "run"
+
+    def lose_it(event: str, facts: dict[str, Any]) -> None:
+        (out / "config.json").unlink(missing_ok=True)
+
+    assert start(tiny_run(env_steps=500), out, lose_it) == "finished"
+
+
+def cards(out: Path) -> dict[Path, bytes]:
+    return {path: path.read_bytes() for path in out.rglob("agent/card.json")}
+
+
+def test_who_resumes_a_run_is_not_who_made_its_agents(
+    copy: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = cards(copy)
+    assert len(before) > 2
+    monkeypatch.setattr(provenance, "commit", lambda: "another")
+    assert go_on(copy) == "finished"
+    assert cards(copy) == before
+    resume(copy, env_steps=4200, quiet=True)
+    after = cards(copy)
+    assert after.keys() > before.keys()
+    changed = [path for path in before if after[path] != before[path]]
+    assert changed == [copy / "agent" / "card.json"]
+    assert json.loads(after[changed[0]])["commit"] == "another"
+
+
+@pytest.mark.parametrize("left", ["agent", "checkpoints/*/agent"])
+def test_an_agent_that_a_kill_left_without_its_card_is_finished(left: str, copy: Path) -> None:
+    card = max(copy.glob(f"{left}/card.json"))
+    whole = card.read_bytes()
+    card.unlink()
+    go_on(copy)
+    assert card.read_bytes() == whole
+
+
+def test_an_agent_with_anothers_weights_is_made_whole(copy: Path) -> None:
+    """As after a kill between its two files, where the newer checkpoint turned out damaged."""
+    weights = copy / "agent" / "weights.safetensors"
+    whole, older = weights.read_bytes(), min(copy.glob("checkpoints/*/agent/weights.safetensors"))
+    shutil.copy(older, weights)
+    assert weights.read_bytes() != whole
+    go_on(copy)
+    assert weights.read_bytes() == whole
 
 
 def test_a_full_disk_ends_with_a_sentence_and_loses_nothing(

@@ -18,8 +18,10 @@ import pytest
 from seads import cli
 from seads.errors import SeadsError
 from seads.training import lock as locks
+from seads.training import resume
 from seads.training.config import TrainConfig
 from seads.training.lock import LOCK, Holder, RunLock, locked
+from seads.training.runner import go_on
 
 ELSEWHERE = Holder("elsewhere", "another-boot", 7, 1234, "token")
 
@@ -123,14 +125,45 @@ def test_who_was_thought_dead_ends(tmp_path: Path) -> None:
     assert b"elsewhere" in (tmp_path / LOCK).read_bytes()
 
 
+def wait_for_a_beat(directory: Path) -> None:
+    first = (directory / LOCK).read_bytes()
+    for _ in range(200):
+        time.sleep(0.05)
+        if (directory / LOCK).read_bytes() != first:
+            return
+    pytest.fail("no beat")
+
+
 def test_the_holder_counts(tmp_path: Path) -> None:
     with RunLock(tmp_path):
-        first = (tmp_path / LOCK).read_bytes()
-        for _ in range(200):
-            time.sleep(0.05)
-            if (tmp_path / LOCK).read_bytes() != first:
-                return
-    pytest.fail("no beat")
+        wait_for_a_beat(tmp_path)
+
+
+def test_who_has_counted_does_not_take_itself_for_the_taker(tmp_path: Path) -> None:
+    with RunLock(tmp_path) as lock:
+        wait_for_a_beat(tmp_path)
+        (tmp_path / LOCK).unlink()
+        write(tmp_path, ELSEWHERE)
+        with pytest.raises(SeadsError, match="taken over by another process, since"):
+            lock.check()
+
+
+def test_on_a_full_disk_nobody_holds_it(
+    tiny_run: Callable[..., TrainConfig], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(self: RunLock, holder: Holder) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    tiny_run(env_steps=1).write(tmp_path / "config.json")
+    monkeypatch.setattr(RunLock, "_write", full)
+    for _ in range(2):  # the second is not told that the first has it
+        with pytest.raises(OSError, match="No space left"):
+            RunLock(tmp_path)
+    for again in (go_on, resume):
+        with pytest.raises(SeadsError, match=r"no space left on the disk of .*make room and"):
+            again(tmp_path)
+    monkeypatch.undo()
+    RunLock(tmp_path).release()
 
 
 def test_a_run_that_is_alive_is_neither_resumed_nor_replaced(

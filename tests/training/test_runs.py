@@ -172,7 +172,7 @@ def test_a_nan_that_no_loss_shows_is_not_saved(tiny_run: Make, tmp_path: Path) -
         progress.learner.sac.policy.mlp.layers[0], "weight", weight.at[0, 0].set(np.nan)
     )
     with pytest.raises(SeadsError, match=r"learner\.sac\.policy\..* became nan"):
-        save(tiny_run(), trainer, progress, tmp_path)
+        save(tiny_run(), "of no matter", trainer, progress, tmp_path)
     assert not list(tmp_path.iterdir())
     trainer.close()
 

@@ -38,7 +38,7 @@ class TrainConfig(Generic[Settings]):
     preset: Name = "default"
     """The preset that the settings started from."""
     changed: list[Name] = field(default_factory=list)
-    """Names of the settings that were given other values than the preset's."""
+    """Names of the settings that were given besides the preset, whatever their values."""
     seed: int = 0
     """The one seed of all random streams."""
     env_steps: int = 100_000
@@ -109,7 +109,11 @@ class TrainConfig(Generic[Settings]):
 
 def fingerprint(path: Path) -> str:
     """What ties a checkpoint to the configuration in a file."""
-    return hashlib.sha256(path.read_bytes()).hexdigest()
+    return _fingerprint(read_bytes(path, CONFIG_IS))
+
+
+def _fingerprint(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
 
 
 class _Algorithm(Struct):
@@ -152,6 +156,11 @@ def read_stored_config(path: Path) -> tuple[StoredConfig, str]:
 
 def read_config(path: Path) -> TrainConfig:
     """Read what `TrainConfig.write` wrote; anything else raises a sentence."""
+    return read_config_and_fingerprint(path)[0]
+
+
+def read_config_and_fingerprint(path: Path) -> tuple[TrainConfig, str]:
+    """A configuration, and the fingerprint of the very bytes that it was read from."""
     content = read_bytes(path, CONFIG_IS)
     complaint = f"{path} is not {CONFIG_IS}"
     kind = settings_kind(as_kind(content, _Named, complaint).agent.algorithm)
@@ -159,4 +168,4 @@ def read_config(path: Path) -> TrainConfig:
     settings = as_kind(values.pop("agent"), kind, f"{complaint}: agent")
     # what has been read as settings already is passed on as it is
     found = as_kind(values | {"settings": None}, TrainConfig[None], complaint)
-    return dataclasses.replace(found, settings=settings)
+    return dataclasses.replace(found, settings=settings), _fingerprint(content)

@@ -89,8 +89,12 @@ class RunLock:
     def __init__(self, directory: Path) -> None:
         self._directory, self._path = directory, directory / LOCK
         self._take()
-        self._own = Holder.here()
-        self._write(self._own)
+        try:
+            self._own = Holder.here()
+            self._write(self._own)
+        except BaseException:
+            os.close(self._file)  # else this very process would hold it against itself
+            raise
         self._ended = threading.Event()
         self._beating = threading.Thread(target=self._beat, name="run-lock", daemon=True)
         self._beating.start()
@@ -99,7 +103,9 @@ class RunLock:
         """Raise if another process, which thought this one dead, has taken the directory over."""
         found = self._read()
         if found is None or found.token != self._own.token or not self._is_the_file():
-            taker = "another process" if found is None or found == self._own else str(found)
+            # where the file is another one, what is open still tells of this process
+            ours = found is None or found.token == self._own.token
+            taker = "another process" if ours else str(found)
             raise SeadsError(
                 f"{self._directory} has been taken over by {taker}, since this process was not "
                 "heard of for a while; it ends without writing any more"

@@ -23,7 +23,15 @@ from seads.training.lock import RunLock
 from seads.training.metrics import read_metrics
 from seads.training.progress import TrainingProgress
 from seads.training.provenance import read_meta
-from seads.training.runner import Report, check_new, check_run, go_on, start
+from seads.training.runner import (
+    Report,
+    check_new,
+    check_run,
+    check_wandb,
+    full_disk_in_words,
+    go_on_locked,
+    start,
+)
 from seads.training.runner import quiet as no_report
 from seads.trust import refusal
 
@@ -171,11 +179,13 @@ def resume(
         untrusted = refusal(out, config.env, config.env_options, sealed, allow)
         if untrusted is not None:
             raise SeadsError(untrusted)
-    if env_steps is not None:
-        with RunLock(directory):
+    check_wandb(wandb)
+    # one lock for both: nobody else goes on with a budget that has just been added
+    with _says_how_to_go_on(directory), full_disk_in_words(directory), RunLock(directory) as lock:
+        if env_steps is not None:
             config = extend(directory / "config.json", env_steps)
-    with _says_how_to_go_on(directory), _shown(config, report, quiet) as progress:
-        status = go_on(directory, progress, wandb)
+        with _shown(config, report, quiet) as progress:
+            status = go_on_locked(directory, lock, progress, wandb)
     return _ended(directory, config, status)
 
 

@@ -13,13 +13,20 @@ from typing import Any
 
 import numpy as np
 
-from seads.agent.arrays import from_arrays, to_arrays
+from seads.agent.arrays import from_arrays, read_arrays, to_arrays
+from seads.agent.card import CARD, WEIGHTS, read_facts
 from seads.checkpoints import checkpoints
 from seads.envs.gymnasium_rows import RowFailed
 from seads.errors import SeadsError, WorldFault
+from seads.files import write_aside
 from seads.training.algorithms import AnyProgress, AnyTrainer, make_trainer
 from seads.training.checkpoint import disk_full, newest_checkpoint, write_checkpoint
-from seads.training.config import TrainConfig, fingerprint, read_config
+from seads.training.config import (
+    TrainConfig,
+    fingerprint,
+    read_config,
+    read_config_and_fingerprint,
+)
 from seads.training.lock import LOCK, RunLock, locked
 from seads.training.metrics import MetricLog
 from seads.training.provenance import Status, card, write_meta
@@ -48,7 +55,8 @@ def start(config: TrainConfig, out: Path, report: Report = quiet, wandb: bool = 
         with full_disk_in_words(out), locked(out) as lock:
             check_empty(out)  # nobody was faster
             config.write(out / "config.json")
-            return _run(config, trainer, progress, out, lock, report, wandb)
+            made_with = fingerprint(out / "config.json")
+            return _run(config, made_with, trainer, progress, out, lock, report, wandb)
 
 
 def check_new(out: Path) -> None:
@@ -82,15 +90,18 @@ def check_run(out: Path) -> TrainConfig:
 
 def go_on(out: Path, report: Report = quiet, wandb: bool = False) -> str:
     """Continue a run from its newest good checkpoint, bit for bit as if it had never stopped."""
-    config = check_run(out)
+    check_run(out)
     check_wandb(wandb)
-    with (
-        RunLock(out) as lock,
-        full_disk_in_words(out),
-        failed_rows_in_words(out),
-        closing(make_trainer(config)) as trainer,
-    ):
-        settings = [*config.earlier_configs, fingerprint(out / "config.json")]
+    with full_disk_in_words(out), RunLock(out) as lock:
+        return go_on_locked(out, lock, report, wandb)
+
+
+def go_on_locked(out: Path, lock: RunLock, report: Report = quiet, wandb: bool = False) -> str:
+    """`go_on` for who holds the run's lock already; it is not let go of here."""
+    # read once, under the lock: what is stored is stamped with what the run was really made with
+    config, made_with = read_config_and_fingerprint(out / "config.json")
+    with failed_rows_in_words(out), closing(make_trainer(config)) as trainer:
+        settings = [*config.earlier_configs, made_with]
         report("begin", {})
         progress = trainer.blank()
 
@@ -110,16 +121,16 @@ def go_on(out: Path, report: Report = quiet, wandb: bool = False) -> str:
             progress, step, complaints = found
             for complaint in complaints:
                 report("warning", {"message": f"{complaint}; using the one before"})
-            # the run may have been killed between the checkpoint and its agent
-            save_agents(config, trainer, progress, out, step)
+            mend_agents(config, trainer, progress, out, step)
         else:
             report("warning", {"message": "nothing is stored yet; the run begins anew"})
             progress = trainer.begin()
-        return _run(config, trainer, progress, out, lock, report, wandb)
+        return _run(config, made_with, trainer, progress, out, lock, report, wandb)
 
 
 def _run(
     config: TrainConfig,
+    made_with: str,
     trainer: AnyTrainer,
     progress: AnyProgress,
     out: Path,
@@ -129,7 +140,7 @@ def _run(
 ) -> str:
     started = time.monotonic()
     with stop_signals(report) as stopping:
-        first_steps = progress.env_steps
+        first_steps = stored = progress.env_steps  # a run begins with what is stored, or nothing
         status: Status = "finished" if first_steps >= config.env_steps else "running"
         log = MetricLog(
             out, progress.epoch, first_steps, _wandb_run(config, out) if wandb else None
@@ -156,13 +167,15 @@ def _run(
                 report("epoch", {**counters, **metrics, **speed})
                 if progress.epoch % config.checkpoint_every == 0 or status != "running":
                     lock.check()
-                    save(config, trainer, progress, out)
+                    save(config, made_with, trainer, progress, out)
+                    stored = progress.env_steps
                     write_meta(out, config, progress, status, seconds)
                     report("checkpoint", counters)
         except WorldFault as fault:
             # what was learned so far is good, and the world may be mended
             lock.check()
-            save(config, trainer, progress, out)
+            if progress.env_steps != stored:  # the one good copy is not written over
+                save(config, made_with, trainer, progress, out)
             write_meta(out, config, progress, "stopped", time.monotonic() - started)
             raise type(fault)(f"{fault}; continue with: seads train --resume {out}") from fault
         except BaseException as error:
@@ -177,10 +190,13 @@ def _run(
     return status
 
 
-def save(config: TrainConfig, trainer: AnyTrainer, progress: AnyProgress, out: Path) -> None:
+def save(
+    config: TrainConfig, made_with: str, trainer: AnyTrainer, progress: AnyProgress, out: Path
+) -> None:
     """Checkpoint, the agent beside it (kept for curves), and the run's newest agent.
 
-    Raises if the learner holds a NaN that no loss has shown yet.
+    `made_with` is the fingerprint of the configuration. Raises if the learner holds a NaN that
+    no loss has shown yet.
     """
     learner = {f"learner{name}": value for name, value in to_arrays(progress.learner).items()}
     require_finite({name: float(value.sum()) for name, value in learner.items()}, progress)
@@ -188,7 +204,7 @@ def save(config: TrainConfig, trainer: AnyTrainer, progress: AnyProgress, out: P
         out / "checkpoints",
         progress.env_steps,
         to_arrays(progress),
-        {"epoch": progress.epoch, "config": fingerprint(out / "config.json")},
+        {"epoch": progress.epoch, "config": made_with},
         config.keep_checkpoints,
     )
     save_agents(config, trainer, progress, out, step)
@@ -202,6 +218,39 @@ def save_agents(
     agent = trainer.agent(progress, counters | card(config))
     agent.save(step / "agent")
     agent.save(out / "agent")
+    _write_pushes(progress, out)
+
+
+def mend_agents(
+    config: TrainConfig, trainer: AnyTrainer, progress: AnyProgress, out: Path, step: Path
+) -> None:
+    """What is missing after a kill between a checkpoint and its agents.
+
+    Agents that are there stay as they are: a card names the code, the budgets and the command that
+    made its agent, which are not those of who resumes the run.
+    """
+    if not _whole(step / "agent", progress):
+        save_agents(config, trainer, progress, out, step)
+        return
+    for name in (WEIGHTS, CARD):
+        ours, newest = step / "agent" / name, out / "agent" / name
+        if not (newest.is_file() and newest.read_bytes() == ours.read_bytes()):
+            newest.parent.mkdir(exist_ok=True)
+            write_aside(newest, ours.read_bytes())
+    _write_pushes(progress, out)
+
+
+def _whole(agent: Path, progress: AnyProgress) -> bool:
+    """Whether an agent is there that can be read, and is of that progress."""
+    try:
+        read_arrays(agent / WEIGHTS)
+        facts = read_facts(agent)
+    except (OSError, SeadsError):
+        return False
+    return (facts.get("env_steps"), facts.get("epoch")) == (progress.env_steps, progress.epoch)
+
+
+def _write_pushes(progress: AnyProgress, out: Path) -> None:
     # only a run in an environment that is never reset has any
     pushes: Pushes | None = getattr(progress, "pushes", None)
     if pushes is not None:
