@@ -6,7 +6,6 @@ import errno
 import json
 import os
 import random
-import shutil
 import signal
 import subprocess
 import sys
@@ -24,10 +23,7 @@ from tests.tiny_settings import TINY
 from seads import cli
 from seads.agent.arrays import read_arrays
 from seads.studies.collecting import collect
-from seads.studies.directory import standing
 from seads.studies.engine import started
-from seads.studies.runs import runs_of
-from seads.studies.study import read_study
 from seads.studies.sweep import LOCK, only_driver
 
 SETTINGS = ", ".join(
@@ -220,29 +216,6 @@ def test_what_is_finished_is_left_alone_and_starts_nothing(
     assert cli.main(["sweep", str(study), "--out", str(out)]) == 0
     assert "2 runs: 2 done" in capsys.readouterr().out
     assert {path: path.stat().st_mtime_ns for path in out.rglob("*.json*")} == before
-
-
-def test_what_the_study_measures_otherwise_now_is_measured_again(
-    study: Path, undisturbed: Undisturbed, tmp_path: Path
-) -> None:
-    home = undisturbed.home
-    other = tmp_path / "other.toml"
-    for old, new, parts in (
-        ("", "", set()),
-        ("starts = 2", "starts = 3", {"coverage"}),
-        ("episodes_per_depth = 1", "episodes_per_depth = 2", {"tasks"}),
-        ("starts = 2", "starts = 2\nalong = []", {"coverage"}),
-    ):
-        other.write_text(study.read_text().replace(old, new))
-        runs = runs_of(read_study(other))
-        for run in runs:
-            assert {one.part for one in standing(run, home, runs).missing} == parts
-    byhand = tmp_path / "byhand"
-    shutil.copytree(home, byhand)
-    [run, _] = runs = runs_of(read_study(study))
-    [path] = (byhand / run.name).glob("eval/coverage-*")
-    path.write_text(path.read_text().replace('"study": true', '"study": false'))
-    assert [one.part for one in standing(run, byhand, runs).missing] == ["coverage"]
 
 
 def test_a_second_driver_is_told_and_ends(undisturbed: Undisturbed) -> None:
