@@ -45,7 +45,8 @@ class EmbeddedEnv:
     `step_limit` times its solution depth; the body's reaction to a move follows at once.
 
     Start boards are of a solution depth uniform in `depths` and belong to `split`.
-    A call that raises has changed nothing. Arrays handed out are the caller's own.
+    A request that is refused has changed nothing; after a fault of the body its rows must be
+    reset. Arrays handed out are the caller's own.
     """
 
     def __init__(
@@ -129,14 +130,16 @@ class EmbeddedEnv:
         self, starts: Starts, rows: Int[np.ndarray, "picked"]
     ) -> Float32[np.ndarray, "rows obs"]:
         """Start new episodes in the picked rows, drawn before."""
+        # Should the body fail, these rows have no episode until the next reset.
+        self._started[rows] = self._running[rows] = False
         self._seeds[rows] = starts.seeds
         self._moves_made[rows] = 0
         self._boards[rows] = starts.boards
         if self.mode == "task":
             self._limit[rows] = self.spec.step_limit * starts.depths
-        self._started[rows] = True
         self.manipulator.show(rows, starts.boards)
         self.manipulator.reset(rows, starts.uniforms)
+        self._started[rows] = True
         return self._begin(rows)
 
     def resume(self, rows: np.ndarray | None = None) -> Float32[np.ndarray, "rows obs"]:
@@ -156,12 +159,13 @@ class EmbeddedEnv:
 
     def stand(self, standing: dict[str, np.ndarray]) -> None:
         """Bring boards and bodies of all rows to where they stood."""
+        self._started[:] = self._running[:] = False
         for name in _STANDING:
             getattr(self, f"_{name}")[:] = standing[name]
-        self._started[:] = True
         body = {k.removeprefix("body_"): v for k, v in standing.items() if k.startswith("body_")}
         self.manipulator.show(np.arange(self.num_envs), self._boards)
         self.manipulator.stand(body)
+        self._started[:] = True
 
     def put_boards(
         self, symbols: np.ndarray, rows: np.ndarray | None = None

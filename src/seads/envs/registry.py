@@ -250,7 +250,11 @@ def make_env(
         make_manipulator = entry.manipulator_row.load()
         check_options(name, make_manipulator, options, ("num_envs", "game", *fixed))
         manipulator = make_manipulator(num_envs, game, **fixed, **options)
-    return EmbeddedEnv(game, manipulator, name, num_envs, depths or entry.depths, split, mode)
+    try:
+        return EmbeddedEnv(game, manipulator, name, num_envs, depths or entry.depths, split, mode)
+    except BaseException:
+        manipulator.close()  # a real one holds a line and a page
+        raise
 
 
 def lasting_options(name: str, options: dict[str, Any]) -> dict[str, Any]:
