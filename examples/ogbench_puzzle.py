@@ -80,6 +80,11 @@ class Task(gymnasium.Wrapper):
         return self.unwrapped.task_infos[self.task_id - 1]["goal_button_states"].astype(bool)
 
 
+def make_task(size):
+    """An environment that plays the benchmark's tasks."""
+    return Task(gymnasium.make(f"puzzle-{size}-v0", disable_env_checker=True))
+
+
 def run_tasks(agent, episodes=20, num_envs=4, seed=0, max_skills=1000):
     """The benchmark: which of the episodes of each of the five tasks the agent solves."""
     # Not at the top: worker processes import this module and need nothing of it.
@@ -87,14 +92,9 @@ def run_tasks(agent, episodes=20, num_envs=4, seed=0, max_skills=1000):
     from seads.streams import row_seeds
 
     size = agent.env_options.get("size", "4x4")
-    rows = []
-
-    def make_task():
-        rows.append(Task(gymnasium.make(f"puzzle-{size}-v0", disable_env_checker=True)))
-        return rows[-1]
-
-    with closing(wrap(make_task, phi, num_envs, step_limit=STEP_LIMIT, vectorise="threads")) as env:
-        rows = rows[-num_envs:]
+    make_one = partial(make_task, size)
+    with closing(wrap(make_one, phi, num_envs, step_limit=STEP_LIMIT, vectorise="threads")) as env:
+        rows = env.environments
         tasks = [task["init_button_states"] for task in rows[0].unwrapped.task_infos]
         # So many skills never fit into the benchmark's own limit, which is the only one then.
         solver = Solver(agent, np.array(tasks, bool), Solving(max_skills=max_skills))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import time
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -13,6 +14,7 @@ import pytest
 from tests.tiny_settings import TINY
 
 import seads
+from seads.cores import SHARE
 from seads.training import Run
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
@@ -78,6 +80,25 @@ def test_agents_that_come_with_it_solve_the_benchmarks_tasks(name: str) -> None:
     puzzle = importlib.import_module("ogbench_puzzle")
     agent = seads.load(EXAMPLES / "agents" / name)
     assert puzzle.run_tasks(agent, episodes=1, num_envs=2).all()
+
+
+def test_tasks_belong_to_their_rows_in_whatever_order_these_are_made(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    puzzle = importlib.import_module("ogbench_puzzle")
+    make, waits = puzzle.gymnasium.make, iter([0.0, 0.5, 0.0])
+
+    def make_late(*given: Any, **options: Any) -> Any:
+        wait = next(waits)
+        made = make(*given, **options)
+        time.sleep(wait)
+        return made
+
+    monkeypatch.setattr(puzzle.gymnasium, "make", make_late)
+    monkeypatch.setenv(SHARE, "2")
+    agent = seads.load(EXAMPLES / "agents" / "puzzle-3x3")
+    # three different tasks, then the last two
+    assert puzzle.run_tasks(agent, episodes=1, num_envs=3).all()
 
 
 def test_the_benchmarks_own_verdict() -> None:

@@ -250,6 +250,14 @@ class GymBatch:
         """Rows whose environment ended by itself: they can be reset, not resumed."""
         return self._ended.copy()
 
+    @property
+    def environments(self) -> tuple[gymnasium.Env, ...]:
+        """What `make` returned for each row, which threads may have made in another order.
+
+        Those of worker processes are elsewhere: asking for them raises.
+        """
+        return self._rows.environments
+
     def close(self) -> None:
         if not self._closed:
             self._closed = True

@@ -80,6 +80,11 @@ class RowSet(Protocol):
 
     look: Look
 
+    @property
+    def environments(self) -> tuple[gymnasium.Env, ...]:
+        """Each row's environment; raises where these are not within reach."""
+        ...
+
     def build(self) -> None:
         """Wait for the other rows; whatever fails here or before leaves nothing behind."""
         ...
@@ -144,6 +149,10 @@ class LoopRows:
         except BaseException:
             self._close_envs()
             raise
+
+    @property
+    def environments(self) -> tuple[gymnasium.Env, ...]:
+        return tuple(self._envs)
 
     def build(self) -> None:
         while len(self._envs) < self._num_envs:

@@ -71,6 +71,13 @@ class ProcessRows:
             self.close()
             raise
 
+    @property
+    def environments(self) -> tuple[gymnasium.Env, ...]:
+        raise SeadsError(
+            "with vectorise='processes' the environments are in worker processes, out of reach; "
+            "choose 'threads' or 'none'"
+        )
+
     def build(self) -> None:
         for worker in range(len(self._workers)):
             self._receive(worker)
