@@ -156,6 +156,21 @@ def test_a_seed_begins_its_rows_series_anew_and_no_other() -> None:
     assert len(np.unique(starts.reshape(-1, 2), axis=0)) == 2 * MANY, "episodes differ"
 
 
+def test_seeds_may_be_numpys() -> None:
+    env = gymnasium.make_vec(gym_id("lightsout-cursor"), num_envs=2)
+    twin = gymnasium.make_vec(gym_id("lightsout-cursor"), num_envs=2)
+    pairs: list[tuple[Any, Any]] = [
+        ([5, 6], np.array([5, 6])),
+        ([5, None], [np.int64(5), None]),
+        (5, np.int64(5)),
+        ([2**64 - 1, 0], np.array([2**64 - 1, 0], np.uint64)),
+    ]
+    for plain, numpys in pairs:
+        assert_same(env.reset(seed=numpys), twin.reset(seed=plain))
+    env.close()
+    twin.close()
+
+
 def test_a_board_that_is_given_leaves_the_series_in_step() -> None:
     env = gymnasium.make(gym_id("tileswap-cursor"), mode="task", disable_env_checker=True)
     twin = gymnasium.make(gym_id("tileswap-cursor"), mode="task", disable_env_checker=True)
@@ -275,6 +290,11 @@ def test_the_next_skill_can_follow_by_an_option() -> None:
     [
         (lambda e: e.reset(options={"colour": 1}), "unknown reset option 'colour'"),
         (lambda e: e.reset(seed=[1]), "1 seeds were given for 2"),
+        (lambda e: e.reset(seed=[-1, 2]), "seed -1 is not allowed; choose a whole number"),
+        (lambda e: e.reset(seed=-1), "seed -1 is not allowed"),
+        (lambda e: e.reset(seed=np.array([0.5, 1.5])), r"seed .*0.5.* is not allowed"),
+        (lambda e: e.reset(seed=1, options={"resume": True}), "give no seed or symbol"),
+        (lambda e: e.reset(options={"resume": True, "symbol": [0] * 25}), "no seed or symbol"),
         (lambda e: e.reset(options={"reset_mask": np.array([1, 0])}), "reset_mask is int64"),
         (lambda e: gymnasium.make_vec(e.spec.id, autoreset="next"), "choose from same_step"),
         (lambda e: gymnasium.make_vec(e.spec.id, render_mode="human"), "unknown render_mode"),

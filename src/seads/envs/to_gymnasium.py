@@ -7,8 +7,9 @@ After `import seads.envs`, `gymnasium.make("seads/LightsOutCursor-v0")` and
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, SupportsIndex
 
 import gymnasium
 import numpy as np
@@ -28,6 +29,8 @@ METADATA = {"render_modes": ["rgb_array"], "render_fps": 10}
 AHEAD = 32  # episodes of a row that are drawn at a time; two kilobytes on a board of 5x5
 AUTORESET = {"same_step": AutoresetMode.SAME_STEP, "disabled": AutoresetMode.DISABLED}
 RESET_OPTIONS = ("reset_mask", "symbol", "resume")
+Seeds = int | np.integer | Sequence[SupportsIndex | None] | np.ndarray | None
+"""One for all rows, or one a row; None leaves a row its own."""
 
 
 class SeadsVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
@@ -38,9 +41,9 @@ class SeadsVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
     itself, only episode 0 has a start of its own: each other goes on where the last one ended.
 
     `reset` takes `options={"symbol": bits}` to start from a given board, and in skill mode
-    `options={"resume": True}` to start the next skill where the last one ended. `info` has
-    the symbol and, after a game move, the move. In skill mode rewards are zero; in task
-    mode solving the board gives 1.
+    `options={"resume": True}` to start the next skill where the last one ended, which no seed
+    and no symbol can change. `info` has the symbol and, after a game move, the move.
+    In skill mode rewards are zero; in task mode solving the board gives 1.
 
     `autoreset="same_step"` resets a finished row at once and puts its last observation and
     info into `final_obs` and `final_info`; `"disabled"` leaves that to the caller, who
@@ -81,7 +84,7 @@ class SeadsVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
     def reset(
         self,
         *,
-        seed: int | Sequence[int | None] | None = None,
+        seed: Seeds = None,
         options: dict[str, Any] | None = None,
     ) -> tuple[Float32[np.ndarray, "rows obs"], dict[str, Any]]:
         """Reset all rows or those of `reset_mask`; an int seeds row i with `seed + i`."""
@@ -90,9 +93,12 @@ class SeadsVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
             check_choice("reset option", key, RESET_OPTIONS)
         mask = self._check_mask(options.get("reset_mask"))
         seeds = self._check_seed(seed)
-        super().reset(seed=seed if isinstance(seed, int) else None)
+        resumed = bool(options.get("resume"))
+        if resumed and (options.get("symbol") is not None or any(s is not None for s in seeds)):
+            raise ValueError("resume goes on where the last skill ended: give no seed or symbol")
+        super().reset(seed=seeds[0] if isinstance(seed, int | np.integer) else None)
         rows = mask.nonzero()[0]
-        if options.get("resume"):
+        if resumed:
             observation = self.batch.resume(rows)
         else:
             for row in rows:
@@ -194,12 +200,14 @@ class SeadsVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
             )
         return given.copy()
 
-    def _check_seed(self, seed: int | Sequence[int | None] | None) -> list[int | None]:
-        if seed is None or isinstance(seed, int | np.integer):
-            return [None if seed is None else int(seed) + i for i in range(self.num_envs)]
+    def _check_seed(self, seed: Seeds) -> list[int | None]:
+        if seed is None:
+            return [None] * self.num_envs
+        if isinstance(seed, int | np.integer):
+            seed = range(int(seed), int(seed) + self.num_envs)
         if len(seed) != self.num_envs:
             raise ValueError(f"{len(seed)} seeds were given for {self.num_envs} environments")
-        return list(seed)
+        return [None if one is None else _whole(one) for one in seed]
 
 
 class SeadsEnv(gymnasium.Env[np.ndarray, np.ndarray]):
@@ -236,6 +244,17 @@ class SeadsEnv(gymnasium.Env[np.ndarray, np.ndarray]):
 
     def close(self) -> None:
         self._rows.close()
+
+
+def _whole(seed: Any) -> int:
+    """A seed as a number of Python's own; raises if it is none, or below 0."""
+    try:
+        number = operator.index(seed)
+    except TypeError:
+        number = -1
+    if number < 0:
+        raise ValueError(f"seed {seed!r} is not allowed; choose a whole number, 0 or more")
+    return number
 
 
 def _moves(step: Step, rows: Bool[np.ndarray, "rows"]) -> dict[str, Any]:
