@@ -8,6 +8,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from seads.files import write_text_aside
 
 SOURCE = Path(__file__).parents[1] / "src" / "seads"
@@ -44,6 +46,46 @@ def test_what_a_link_leads_to_is_written_and_a_pipe_written_to(tmp_path: Path) -
         assert pipe.is_fifo()
     finally:
         os.close(reader)
+
+
+def test_a_file_takes_its_place_once_it_is_on_the_disk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, done = tmp_path / "file", []
+    fsync, rename = os.fsync, Path.rename
+    monkeypatch.setattr(os, "fsync", lambda at: (done.append(os.fstat(at).st_size), fsync(at)))
+    monkeypatch.setattr(Path, "rename", lambda *args: (done.append("renamed"), rename(*args)))
+    write_text_aside(path, "new")
+    assert done == [3, "renamed"]
+
+
+def test_two_who_write_one_file_each_write_a_whole_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, rename = tmp_path / "file", Path.rename
+
+    def rename_late(aside: Path, target: Path) -> Path:
+        monkeypatch.undo()
+        write_text_aside(path, "another's")
+        assert path.read_text() == "another's"
+        return rename(aside, target)
+
+    monkeypatch.setattr(Path, "rename", rename_late)
+    write_text_aside(path, "ours")
+    assert path.read_text() == "ours"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_what_does_not_fit_on_the_disk_leaves_the_old_file_and_no_other(tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    path.write_text("old")
+    limited = "import resource\nresource.setrlimit(resource.RLIMIT_FSIZE, (2, 2))"
+    done = subprocess.run(
+        [sys.executable, "-c", limited + WRITE, path], capture_output=True, text=True, check=False
+    )
+    assert "File too large" in done.stderr
+    assert path.read_text() == "old"
+    assert list(tmp_path.iterdir()) == [path]
 
 
 def test_nothing_writes_text_by_itself() -> None:

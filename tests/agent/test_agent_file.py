@@ -76,6 +76,16 @@ def test_an_agent_is_json_and_arrays_and_nothing_else(tmp_path: Path) -> None:
     )
 
 
+def test_an_agent_that_cannot_be_written_leaves_the_old_one_and_nothing_else(
+    tmp_path: Path,
+) -> None:
+    small_agent().save(tmp_path)
+    before = {path: path.read_bytes() for path in tmp_path.iterdir()}
+    with pytest.raises(TypeError):
+        replace(small_agent("vic"), card={"seed": object()}).save(tmp_path)
+    assert {path: path.read_bytes() for path in tmp_path.iterdir()} == before
+
+
 def cut(path: Path) -> None:
     path.write_bytes(path.read_bytes()[:-40])
 

@@ -15,6 +15,7 @@ from seads.agent.card import CARD, FORMAT, WEIGHTS
 from seads.envs import make_env
 from seads.envs.interface import BatchedEnv, EnvSpec
 from seads.errors import SeadsError
+from seads.files import written_aside
 
 
 class Sizes(Protocol):
@@ -72,10 +73,8 @@ class Trained(ABC, Generic[Shape]):
                 )
 
     def save(self, directory: Path) -> None:
-        """Write weights.safetensors and card.json, each aside first, then renamed."""
+        """Write weights.safetensors and card.json: both aside first, then into place."""
         directory.mkdir(parents=True, exist_ok=True)
-        weights, card = directory / WEIGHTS, directory / CARD
-        write_arrays(weights.with_suffix(".tmp"), to_arrays(self.networks))
         content = {
             "format": FORMAT,
             "env": self.env,
@@ -83,6 +82,7 @@ class Trained(ABC, Generic[Shape]):
             "architecture": msgspec.to_builtins(self.architecture),
             **self.card,
         }
-        card.with_suffix(".tmp").write_bytes(json.dumps(content, indent=2).encode() + b"\n")
-        for path in (weights, card):
-            path.with_suffix(".tmp").rename(path)
+        # the card comes into place last: an agent is found by it
+        with written_aside(directory / CARD) as card, written_aside(directory / WEIGHTS) as weights:
+            write_arrays(weights, to_arrays(self.networks))
+            card.write_bytes(json.dumps(content, indent=2).encode() + b"\n")

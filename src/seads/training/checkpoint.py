@@ -5,7 +5,6 @@ from __future__ import annotations
 import errno
 import hashlib
 import json
-import os
 import shutil
 from collections.abc import Callable
 from contextlib import suppress
@@ -19,6 +18,7 @@ from msgspec import Struct
 from seads.agent.arrays import read_arrays, write_arrays
 from seads.checkpoints import checkpoint_at, checkpoints, steps_of
 from seads.errors import SeadsError
+from seads.files import flush
 from seads.reading import Count, Name, read_json
 
 RESUMABLE = "learner.safetensors"
@@ -67,12 +67,12 @@ def write_checkpoint(
         manifest = {**facts, "env_steps": env_steps, "layout": LAYOUT, "sha256": digest}
         (aside / MANIFEST).write_bytes(json.dumps(manifest, indent=2).encode() + b"\n")
         for path in (aside / RESUMABLE, aside / MANIFEST, aside):
-            _flush(path)
+            flush(path)
         if _digest(aside / RESUMABLE) != digest:
             raise SeadsError(f"{aside / RESUMABLE} reads back differently; is the disk failing?")
         shutil.rmtree(final, ignore_errors=True)
         aside.rename(final)
-        _flush(home)
+        flush(home)
     except BaseException:
         shutil.rmtree(aside, ignore_errors=True)
         raise
@@ -136,11 +136,3 @@ def disk_full(error: BaseException) -> bool:
 def _digest(path: Path) -> str:
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def _flush(path: Path) -> None:
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
