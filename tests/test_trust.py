@@ -98,7 +98,12 @@ NEEDS_NO_CODE = [
     "tables theirs",
     "agents",
 ]
-OF_NO_USE = ["evaluate theirs --what tasks", "play theirs", "play theirs --export page.html"]
+OF_NO_USE = [
+    "evaluate theirs --what tasks",
+    "play theirs",
+    "play theirs --export page.html",
+    "robot hours theirs",
+]
 
 
 @pytest.mark.parametrize("line", [*NEEDS_THE_CODE, *NEEDS_NO_CODE, *OF_NO_USE])
@@ -120,7 +125,7 @@ def test_no_command_runs_a_strangers_code(
 def test_the_table_of_commands_is_covered() -> None:
     tried = {line.split()[0] for line in [*NEEDS_THE_CODE, *NEEDS_NO_CODE, *OF_NO_USE]}
     # check takes no file: the factory is named on its command line
-    without_runs = {"envs", "robot", "check"}
+    without_runs = {"envs", "check"}
     assert tried | without_runs == set(cli.COMMANDS)
 
 
@@ -187,6 +192,11 @@ def test_a_seal_is_of_one_module_in_one_place(
     (elsewhere / "own_code.py").write_text(HOSTILE)
     monkeypatch.chdir(elsewhere)
     assert refusal("run", "own_code:make", {}, made, None) is not None
+
+
+def test_a_seal_of_any_letters_is_no_seal(at_home: Path) -> None:
+    seal("own_code:make", {})
+    assert refusal("run", "own_code:make", {}, "é" * 64, None) is not None
 
 
 def test_the_key_is_the_users_alone(at_home: Path) -> None:

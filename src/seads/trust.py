@@ -49,7 +49,7 @@ def refusal(
         return None
     with contextlib.suppress(OSError):
         ours = _seal(_key(make=False), factory, options)
-        if sealed is not None and hmac.compare_digest(ours, sealed):
+        if sealed is not None and hmac.compare_digest(ours.encode(), sealed.encode()):
             return None
     named = "" if allow is None else f", and not {allow!r}, which you allow"
     return (

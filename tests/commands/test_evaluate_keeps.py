@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -49,6 +50,18 @@ def test_ctrl_c_keeps_the_parts_that_are_done(
     monkeypatch.setitem(measure.MEASURES, "coverage", interrupted)
     assert cli.main(["evaluate", str(run), *FEW]) == 130
     assert capsys.readouterr().err == "interrupted\n"
+
+
+def test_one_curve_has_the_values_of_all_parts(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = write_run(tmp_path / "run", SMALL, evaluated=False)
+    shutil.copytree(run / "agent", run / "checkpoints" / "step_000000012" / "agent")
+    assert cli.main(["evaluate", str(run), *FEW, "--checkpoints"]) == 0
+    printed = json.loads(capsys.readouterr().out)
+    [point] = printed["curve"]
+    assert point["coverage"] == printed["coverage"]["mean"]
+    assert point["success"] == printed["tasks"]["success"]
 
 
 def test_what_is_measured_under_other_options_is_kept_apart(

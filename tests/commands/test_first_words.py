@@ -76,6 +76,8 @@ echo "${{COMPREPLY[@]}}"
         ("seads train --env-s", {"--env-steps", "--env-set"}),
         ("seads evaluate --no-r", {"--no-replan"}),
         ("seads help pla", {"plan", "play"}),
+        ("seads robot cal", {"calibrate"}),
+        ("seads robot lightsout", set()),
     ],
 )
 def test_a_shell_completes(words: str, wanted: set[str]) -> None:

@@ -6,6 +6,7 @@ import dataclasses
 import importlib
 import typing
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import Any
 
 from seads.errors import check_choice
@@ -17,7 +18,7 @@ TAKES_AN_ENV, TAKES_A_RUN = "env", ("run", "runs")
 def script(shell: str, commands: Mapping[str, tuple[str, str]]) -> str:
     """What to source: `source <(seads --completion bash)`; of fish, `… fish | source`."""
     check_choice("shell", shell, SHELLS)
-    words = {name: sorted(_words(target)) for name, (target, _) in commands.items()}
+    words = {name: sorted(set(_words(target))) for name, (target, _) in commands.items()}
     first = " ".join([*commands, "help", "--help", "--version", "--completion"])
     if shell == "fish":
         lines = [f"complete -c seads -n __fish_use_subcommand -a '{first}'"]
@@ -42,16 +43,19 @@ def script(shell: str, commands: Mapping[str, tuple[str, str]]) -> str:
 
 
 def _words(target: str) -> Iterable[str]:
-    """The options of a command, and the names that it may be given."""
+    """The options of a command, its own commands, and the names that it may be given."""
     module, _, function = target.partition(":")
     run = getattr(importlib.import_module(module), function)
     (options,) = (t for k, t in typing.get_type_hints(run).items() if k != "return")
-    for kind in typing.get_args(options) or (options,):
+    kinds = typing.get_args(options)
+    yield from (kind.__name__.lower() for kind in kinds)
+    for kind in kinds or (options,):
+        types = typing.get_type_hints(kind)
         for field in dataclasses.fields(kind):
-            yield from _of_field(field)
+            yield from _of_field(field, types[field.name])
 
 
-def _of_field(field: dataclasses.Field[Any]) -> Iterable[str]:
+def _of_field(field: dataclasses.Field[Any], kind: Any) -> Iterable[str]:
     if field.name == TAKES_AN_ENV:
         from seads.envs.registry import ENVIRONMENTS
 
@@ -59,7 +63,7 @@ def _of_field(field: dataclasses.Field[Any]) -> Iterable[str]:
     elif field.name in TAKES_A_RUN:
         from seads.agent.card import packaged
 
-        yield from packaged()
+        yield from () if kind is Path else packaged()  # which are no directories of runs
     else:
         yield f"--{field.name.replace('_', '-')}"
         if isinstance(field.default, bool):

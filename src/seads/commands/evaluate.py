@@ -94,7 +94,7 @@ def run(options: Options) -> dict[str, Any]:
         name = result_name(part, baseline, how, options.depths, options.at)
         with _cut_short_in_words(part, facts, measured):
             for results in _measure(agent, part, how, options):
-                measured |= results
+                measured |= results | _joined(measured, results)
                 _keep(options.run, name, {**facts, **results})
     if not measured:
         raise SeadsError(f"nothing of {options.run} can be evaluated")
@@ -160,6 +160,14 @@ def _cut_short_in_words(
             raise
         tell(f"interrupted while measuring {part}; what was measured before is kept")
         raise Interrupted({**facts, **measured}) from None
+
+
+def _joined(measured: dict[str, Any], results: dict[str, Any]) -> dict[str, Any]:
+    """One curve of several parts: their values at each checkpoint side by side."""
+    points: dict[int, dict[str, Any]] = {}
+    for point in (*measured.get("curve", ()), *results.get("curve", ())):
+        points.setdefault(point["env_steps"], {}).update(point)
+    return {"curve": list(points.values())} if points else {}
 
 
 def _keep(run: str, name: str, results: dict[str, Any]) -> None:

@@ -16,6 +16,7 @@ from seads.envs.gymnasium_rows import Vectorise
 from seads.envs.interface import EnvSpec
 from seads.envs.pace import Pace, available_megabytes, built, measure
 from seads.envs.probing import Probe, probe
+from seads.envs.registry import most_rows
 from seads.errors import SeadsError
 from seads.tables import table_text
 
@@ -268,7 +269,8 @@ def check(
     if not seconds > 0:
         raise SeadsError(f"seconds={seconds}; allowed: more than 0")
     options = options or {}
-    rows = min(MOST_ROWS, 2 * cores())
+    rows = most_rows(name, options, min(MOST_ROWS, 2 * cores()))
+    training_rows = most_rows(name, options, training_rows)
     with built(name, rows, options) as (env, costs):
         found, wrapped = probe(env, seconds, seed), isinstance(env, GymBatch)
         chosen = env.vectorise if isinstance(env, GymBatch) else "none"

@@ -22,6 +22,8 @@ BACKENDS = {
     "glx": "mujoco.glfw",
 }
 """What MUJOCO_GL may be for pictures, and the module that makes its contexts."""
+OFF = ("disable", "disabled", "off", "false", "0")
+"""What it may be where nothing is drawn."""
 
 _OSMESA = ("libOSMesa.so.8", "libOSMesa.so.6", "libOSMesa.so")
 _PLATFORM_DEVICE = 0x313F  # EGL_PLATFORM_DEVICE_EXT
@@ -63,8 +65,10 @@ def setting_checked() -> Iterator[None]:
     """Turn the many ways in which MuJoCo's import fails over a wrong MUJOCO_GL into a sentence."""
     try:
         yield
+    except ModuleNotFoundError:  # of a package that is not installed, whatever is drawn
+        raise
     except (ImportError, AttributeError, RuntimeError):
-        if "MUJOCO_GL" in os.environ:
+        if os.environ.get("MUJOCO_GL", OFF[0]).lower() not in OFF:
             choose_backend()
         raise
 
