@@ -6,16 +6,18 @@ It runs in the process that holds the line (`keeper`), so no program can pass ar
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from jaxtyping import Float
 
 from seads.errors import SeadsError
 from seads.robot import kinematics
-from seads.robot.arm import Arm, Point
 from seads.robot.faults import CornerFirst, Rebooted, Refused, RobotFault
-from seads.robot.kinematics import SLOW, Points, Speed
+from seads.robot.kinematics import SLOW, Point, Points, Speed
+
+if TYPE_CHECKING:  # the simulated arm has an envelope and needs no serial line
+    from seads.robot.arm import Arm
 
 LARGEST = np.array([[60.0, -300.0, -60.0], [365.0, 300.0, 250.0]])
 """The box that no envelope may exceed, in mm."""

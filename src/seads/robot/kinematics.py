@@ -14,6 +14,7 @@ from jaxtyping import Bool, Float
 
 from seads.errors import require
 
+Point = Float[np.ndarray, "3"]
 Points = Float[np.ndarray, "rows 3"]
 Angles = Float[np.ndarray, "rows 3"]
 Seconds = Float[np.ndarray, "rows"]
