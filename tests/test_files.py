@@ -51,11 +51,20 @@ def test_what_a_link_leads_to_is_written_and_a_pipe_written_to(tmp_path: Path) -
 def test_a_file_takes_its_place_once_it_is_on_the_disk(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    path, done = tmp_path / "file", []
+    done: list[int | str] = []
     fsync, rename = os.fsync, Path.rename
-    monkeypatch.setattr(os, "fsync", lambda at: (done.append(os.fstat(at).st_size), fsync(at)))
-    monkeypatch.setattr(Path, "rename", lambda *args: (done.append("renamed"), rename(*args)))
-    write_text_aside(path, "new")
+
+    def fsync_seen(handle: int) -> None:
+        done.append(os.fstat(handle).st_size)
+        fsync(handle)
+
+    def rename_seen(aside: Path, target: Path) -> Path:
+        done.append("renamed")
+        return rename(aside, target)
+
+    monkeypatch.setattr(os, "fsync", fsync_seen)
+    monkeypatch.setattr(Path, "rename", rename_seen)
+    write_text_aside(tmp_path / "file", "new")
     assert done == [3, "renamed"]
 
 
