@@ -108,7 +108,7 @@ def test_bad_values_are_named(kind: type, name: str, value: Any, allowed: str) -
 def test_a_run_that_would_never_update_is_refused(
     algorithm: str, tiny_baseline: Callable[..., TrainConfig]
 ) -> None:
-    with pytest.raises(SeadsError, match=r"updates=0\.0001; allowed: .* or more"):
+    with pytest.raises(SeadsError, match=r"updates=0\.0001; allowed: .* may never update"):
         make_trainer(tiny_baseline(algorithm, updates=0.0001))
 
 

@@ -80,6 +80,7 @@ def test_sizes_bounds_and_types_are_as_described(name: str) -> None:
     assert (env.game.name, env.game.size) == (facts["game"], facts["size"])
     assert env.spec.continuing == ENVIRONMENTS[name].manipulator_row.continuing
     body = env.manipulator.observation_size
+    assert env.spec.own_size == body
     for time in range(env.spec.step_limit):
         step = env.step(actions_at(env, streams.row_seeds(1, 3), time))
         assert np.isfinite(step.observation).all()

@@ -22,12 +22,13 @@ class FlatReplay:
 
     def __init__(self, spec: EnvSpec, transitions: int, num_envs: int) -> None:
         self._num_bits = spec.num_bits
+        self._symbol = slice(spec.own_size, spec.own_size + spec.num_bits)
         self._num_envs = num_envs
         # a multiple of the environments, so that a record's successor is always `num_envs` on
         self.ring = Ring(
             (transitions // num_envs + 1) * num_envs,
             {
-                "floats": ((spec.observation_size - spec.num_bits,), np.float32),
+                "floats": ((spec.own_size + 1,), np.float32),  # and the remaining time
                 "bits": ((packed_size(spec.num_bits),), np.uint8),
                 "actions": ((spec.action_size,), np.float32),
                 "rewards": ((), np.float32),
@@ -48,10 +49,9 @@ class FlatReplay:
         ended: Bool[np.ndarray, "rows"],
     ) -> None:
         """One step of every environment."""
-        bits = slice(-1 - self._num_bits, -1)
         self.ring.append(
-            floats=np.delete(observations, np.r_[bits], axis=1),
-            bits=pack(observations[:, bits] > 0.5),
+            floats=np.delete(observations, self._symbol, axis=1),
+            bits=pack(observations[:, self._symbol] > 0.5),
             actions=actions,
             rewards=rewards,
             ended=ended,

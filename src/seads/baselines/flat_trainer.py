@@ -17,9 +17,8 @@ from seads.baselines.agent import BaselineAgent, BaselineArchitecture
 from seads.baselines.flat_replay import FlatReplay
 from seads.baselines.learner import batches_of, initial_flat, learn
 from seads.baselines.outcomes import Outcomes
-from seads.baselines.settings import RunConfig, SACSettings, updates_due
+from seads.baselines.settings import RunConfig, SACSettings, check_updates, updates_due
 from seads.envs import make_env
-from seads.errors import SeadsError
 from seads.streams import Purpose, row_seeds
 
 
@@ -55,12 +54,7 @@ class FlatTrainer:
     def __init__(self, config: RunConfig[SACSettings]):
         self.config = config
         settings = config.settings
-        epochs = -(-config.env_steps // settings.longest_epoch())
-        if int(settings.updates * epochs) < 1:
-            raise SeadsError(
-                f"updates={settings.updates}; allowed: {1 / epochs:.2g} or more, or the "
-                f"{epochs} epochs of this run never update"
-            )
+        check_updates(settings, config.env_steps)
         self.env = make_env(
             config.env, settings.num_envs, split="train", mode="task", **config.env_options
         )

@@ -60,7 +60,7 @@ def of_manipulator(
     observations: Float32[np.ndarray, "rows obs"], spec: EnvSpec
 ) -> Float32[np.ndarray, "rows size"]:
     """The observation without symbol and remaining time."""
-    return observations[:, : spec.observation_size - spec.num_bits - 1]
+    return observations[:, : spec.own_size]
 
 
 def play(

@@ -16,9 +16,8 @@ from seads.baselines.hierarchical_episodes import HierarchicalEpisodes, Horizons
 from seads.baselines.hindsight_replay import HighReplay, LowReplay
 from seads.baselines.learner import Hierarchy, batches_of, initial_hierarchy, learn
 from seads.baselines.outcomes import Outcomes
-from seads.baselines.settings import HACSettings, RunConfig, updates_due
+from seads.baselines.settings import HACSettings, RunConfig, check_updates, updates_due
 from seads.envs import make_env
-from seads.errors import SeadsError
 from seads.streams import Purpose, row_seeds
 
 
@@ -42,12 +41,7 @@ class HierarchicalTrainer:
         self.config = config
         settings = config.settings
         self.horizons = Horizons(settings.horizon_low, settings.horizon_high)
-        epochs = -(-config.env_steps // settings.longest_epoch())  # or more
-        if int(settings.updates * epochs) < 1:
-            raise SeadsError(
-                f"updates={settings.updates}; allowed: {1 / epochs:.2g} or more, or a run of "
-                f"{config.env_steps} env steps may never update"
-            )
+        check_updates(settings, config.env_steps)
         self.goal = end_goal(config.env)
         self.env = make_env(
             config.env,

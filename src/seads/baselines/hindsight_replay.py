@@ -24,11 +24,10 @@ class LevelReplay:
     def __init__(self, spec: EnvSpec, capacity: int, extra: Columns):
         self._num_bits = spec.num_bits
         width = packed_size(spec.num_bits)
-        size = spec.observation_size - spec.num_bits - 1
         self.ring = Ring(
             capacity,
             {
-                "manipulator": ((size,), np.float32),
+                "manipulator": ((spec.own_size,), np.float32),
                 "symbols": ((width,), np.uint8),
                 "subgoals": ((width,), np.uint8),
                 "left": ((), np.int32),

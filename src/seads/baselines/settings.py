@@ -33,7 +33,7 @@ class BaselineSettings:
     replay_transitions: int = 1_000_000
     """Newest transitions that are kept, of each level."""
     warmup_transitions: int = 1_000
-    """Updates start once this many transitions are stored (by the low level)."""
+    """Updates start once this many records are stored (by the low level)."""
 
     def __post_init__(self) -> None:
         sizes = self.hidden
@@ -162,6 +162,17 @@ class RunConfig(Protocol[Kind]):
 def updates_due(updates: float, epoch: int) -> int:
     """How many updates belong to an epoch (counted from 1); a fraction skips epochs."""
     return int(epoch * updates) - int((epoch - 1) * updates)
+
+
+def check_updates(settings: Settings, env_steps: int) -> None:
+    """Raise where a run of so many env steps may end before its first update is due."""
+    epochs = -(-env_steps // settings.longest_epoch())  # or more
+    require(
+        settings,
+        int(settings.updates * epochs) >= 1,
+        "updates",
+        f"{1 / epochs:.2g} or more, or a run of {env_steps} env steps may never update",
+    )
 
 
 KINDS: dict[str, type[Settings]] = {"sac": SACSettings, "hac": HACSettings}

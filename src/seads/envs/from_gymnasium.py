@@ -181,9 +181,9 @@ class GymBatch:
 
     def _take(self, rows: Int[np.ndarray, "picked"], outcomes: list[Outcome]) -> None:
         """Keep what the environments answered; raises before keeping anything of what is wrong."""
-        first_bit = -self.spec.num_bits - 1
+        own = self.spec.own_size
         bits = np.zeros((len(rows), self.spec.num_bits), bool)
-        seen = np.zeros((len(rows), self.spec.observation_size + first_bit))
+        seen = np.zeros((len(rows), own))
         for at, outcome in enumerate(outcomes):
             try:
                 bits[at] = self.symbol_of(outcome.observation)
@@ -191,8 +191,8 @@ class GymBatch:
             except SeadsError as error:
                 raise SeadsError(f"row {rows[at]}: {error}") from error
         with np.errstate(over="ignore"):  # of what is taken whatever its numbers
-            self._observation[rows, :first_bit] = seen
-        self._observation[rows, first_bit:-1] = bits
+            self._observation[rows, :own] = seen
+        self._observation[rows, own:-1] = bits
         self._bits[rows] = bits
         for row, outcome in zip(rows, outcomes, strict=True):
             self.seen[row] = outcome.observation
@@ -207,7 +207,7 @@ class GymBatch:
             raise SeadsError(
                 f"an observation does not fit the space {self._space}: {told(error)}"
             ) from error
-        size = self.spec.observation_size - self.spec.num_bits - 1
+        size = self.spec.own_size
         if flat.shape != (size,):
             raise SeadsError(
                 f"an observation has {flat.size} numbers; its space {self._space} has {size}"

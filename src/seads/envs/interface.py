@@ -38,6 +38,11 @@ class EnvSpec:
     def action_size(self) -> int:
         return len(self.action_low)
 
+    @property
+    def own_size(self) -> int:
+        """How many numbers of an observation come before the symbol: what the body tells."""
+        return symbol_columns(self.observation_size, self.num_bits)[0]
+
     def scaled(self, actions: Float[np.ndarray, "*rows act"]) -> Float[np.ndarray, "*rows act"]:
         """Actions in [-1, 1], as policies give them, within this environment's bounds."""
         low, high = np.array(self.action_low), np.array(self.action_high)

@@ -100,8 +100,6 @@ class BoardArena(composer.Arena):
         world = self.mjcf_model.worldbody
         world.add("light", pos=(0, 0, 1.5), dir=(0, 0, -1), diffuse=(0.7, 0.7, 0.7))
         world.add("geom", name="ground", type="plane", size=(1, 1, 0.1), rgba=(0.3, 0.35, 0.4, 1))
-        world.add("camera", name="front", pos=(0, -0.75, 0.75), xyaxes=(1, 0, 0, 0, 0.7, 0.75))
-        world.add("camera", name="top", pos=(0, 0, 1.2), xyaxes=(1, 0, 0, 0, 1, 0))
         places = zip(geometry.boxes, geometry.world(geometry.middles), strict=True)
         for field, (box, (x, y)) in enumerate(places):
             name, half_height = f"field_{field}", geometry.half_heights[field]
