@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 
 from seads.robot.arm import Arm
+from seads.robot.guard import Envelope
+from seads.robot.guarded_arm import GuardedArm
 from seads.robot.line import Line
 from seads.robot.protocol import Dialect
 from seads.robot.screen import RecordingScreen
@@ -22,6 +24,10 @@ GRACE = 2.0
 """Seconds of patience beside twice the predicted time: this machine may be busy."""
 SHORT = 0.5
 """The same where answers are lost on purpose."""
+PACE = 5.0
+"""Of clocks that leave time to interfere with a move."""
+SLOWLY = 2.0
+"""Turns a minute: from LEFT to RIGHT it takes about 3.4 s on such a clock."""
 MIDDLE = np.array([220.0, 0.0, 40.0])
 LEFT = np.array([220.0, 80.0, 40.0])
 RIGHT = np.array([220.0, -80.0, 40.0])
@@ -84,3 +90,16 @@ def connected(
         arm = Arm(line, pace=pace, grace=grace, **settings)
         arm.connect()
         yield arm
+
+
+@contextmanager
+def guarded(where: Bench, **settings: float) -> Iterator[GuardedArm]:
+    """An arm whose line a process of its own holds."""
+    wanted = {"pace": PACE, "grace": GRACE, "deadman": 0.3} | settings
+    with GuardedArm(where.port, Envelope.above(0.0), **wanted) as arm:
+        yield arm
+
+
+def stood_between(where: Bench) -> bool:
+    """Whether the arm stands in the middle of the long way, and not because it got there."""
+    return bool(RIGHT[1] + 5.0 < where.tip()[1] < LEFT[1] - 2.0)

@@ -285,6 +285,20 @@ def test_an_arm_that_does_not_answer_a_stop_says_so() -> None:
             arm.stop()
 
 
+def test_a_fault_of_an_arm_that_cannot_be_stopped_says_to_switch_it_off() -> None:
+    with bench(pace=5.0) as where, connected(where, pace=5.0, grace=SHORT) as arm:
+        arm.move(LEFT)
+
+        def fail() -> None:
+            where.twin._receive_line = lambda *_: None  # type: ignore[method-assign]
+            raise faults.DeadMan("no sign of life")
+
+        arm._line.on_tick = fail
+        with pytest.raises(faults.Unstoppable, match=r"power off \(.*\); before that: no sign"):
+            arm.move(RIGHT, Speed(feed=10.0))
+        assert arm.known is None
+
+
 def test_limit_switch_is_told() -> None:
     with bench() as where, connected(where) as arm:
         where.twin._say(where.twin._free, "@6 N0 V1")

@@ -10,12 +10,20 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 
 import numpy as np
 import pytest
-from tests.robot.arms import GRACE, LEFT, MIDDLE, RIGHT, Bench, bench
+from tests.robot.arms import (
+    GRACE,
+    LEFT,
+    MIDDLE,
+    PACE,
+    RIGHT,
+    SLOWLY,
+    bench,
+    guarded,
+    stood_between,
+)
 
 from seads.cli import main
 from seads.errors import SeadsError
@@ -26,9 +34,6 @@ from seads.robot.keeper import is_held
 from seads.robot.kinematics import Speed
 from seads.robot.protocol import Dialect
 
-PACE = 5.0
-SLOWLY = 2.0
-"""Turns a minute: from LEFT to RIGHT it takes about 3.4 s on this clock."""
 PROGRAM = """
 import sys, numpy
 from seads.robot.guard import Envelope
@@ -50,18 +55,6 @@ with GuardedArm(sys.argv[1], Envelope.above(0.0), pace=5.0) as arm:
     print("standing", flush=True)
     sys.stdin.readline()
 """
-
-
-@contextmanager
-def guarded(where: Bench, **settings: float) -> Iterator[GuardedArm]:
-    wanted = {"pace": PACE, "grace": GRACE, "deadman": 0.3} | settings
-    with GuardedArm(where.port, Envelope.above(0.0), **wanted) as arm:
-        yield arm
-
-
-def stood_between(where: Bench) -> bool:
-    """Whether the arm stands in the middle of the long way, and not because it got there."""
-    return bool(RIGHT[1] + 5.0 < where.tip()[1] < LEFT[1] - 2.0)
 
 
 def wait_until(condition: object, seconds: float) -> None:

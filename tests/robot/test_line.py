@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import socket
 import threading
 import time
 import tty
@@ -174,6 +175,25 @@ def test_a_lost_cable_is_a_sentence_at_once() -> None:
         assert time.monotonic() - begin < 1.0
         with pytest.raises(LineLost):
             line.request("P2220", 5.0)
+
+
+def test_a_closed_line_writes_and_reads_nothing_of_whoever_has_its_number_next() -> None:
+    end = OtherEnd()
+    line = Line(end.port)
+    line.close()
+    ours, theirs = socket.socketpair()  # files get the smallest numbers that are free
+    with ours, theirs:
+        theirs.send(b"$1 ok\n")
+        uses = (lambda: line.write(b"G0"), lambda: line.wait_for(protocol.Ready, 0.0), line.drain)
+        for use in uses:
+            with pytest.raises(LineLost, match="it was closed"):
+                use()
+        assert ours.recv(100) == b"$1 ok\n"
+        theirs.setblocking(False)
+        with pytest.raises(BlockingIOError):
+            theirs.recv(100)
+    line.close()
+    end.close()
 
 
 def test_an_arm_that_takes_no_bytes_ends_in_a_sentence() -> None:

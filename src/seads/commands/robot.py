@@ -225,8 +225,9 @@ def _stop(options: Stop) -> dict[str, Any]:
 
     stands = ask_for_stop(options.port)
     where = None if stands is None else stands.round(2).tolist()
-    print("stopped" if where is None else f"stopped; the pen is at {where} mm")
-    return {"port": options.port, "stopped": True, "position_mm": where}
+    unseen = "told to stop; nobody held its line, so see that the arm stands still"
+    print(unseen if where is None else f"stopped; the pen is at {where} mm")
+    return {"port": options.port, "stopped": where is not None, "position_mm": where}
 
 
 def _hours(options: Hours) -> dict[str, Any]:

@@ -21,6 +21,7 @@ from seads.robot.faults import (
     NotUnderstood,
     OutOfReach,
     PowerLost,
+    ProgramGone,
     Rebooted,
     RobotFault,
     Slipped,
@@ -145,8 +146,8 @@ class Arm:
         except LineLost:
             self._last_resort()
             raise
-        except BaseException:
-            self._stop_after_fault()
+        except BaseException as fault:
+            self._stop_after_fault(fault)
             raise
 
     def stop(self) -> Point:
@@ -240,13 +241,17 @@ class Arm:
         self.late += 1
         return here
 
-    def _stop_after_fault(self) -> None:
+    def _stop_after_fault(self, first: BaseException) -> None:
+        """The first fault is the one to tell, unless the arm may still be moving."""
         try:
             self.stop()
         except LineLost:
             self._last_resort()
+        except Unstoppable as fault:
+            if not isinstance(first, ProgramGone):  # who leaves stops it once more, and says so
+                raise Unstoppable(f"{fault}; before that: {first}") from first
         except RobotFault:
-            self.known = None  # the first fault is the one to tell
+            self.known = None
 
     def _last_resort(self) -> None:
         """The line is lost: should it open again at once, stop what is at its end."""

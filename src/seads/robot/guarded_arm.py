@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import contextlib
+import logging
 import select
 import signal
 import socket
@@ -24,13 +25,14 @@ from seads.errors import SeadsError
 from seads.reading import as_kind
 from seads.robot import faults, kinematics
 from seads.robot.arm import BOOT_SECONDS, MOST_TRIES, Point
-from seads.robot.faults import KeeperGone, RobotFault
+from seads.robot.faults import KeeperGone, RobotFault, Unstoppable
 from seads.robot.guard import Envelope
 from seads.robot.keeper import Mailbox, stop_address
 from seads.robot.keeper_messages import MOST_PACE, Answer, Request, Settings, Standing
 from seads.robot.line import stop_at_once
 from seads.robot.protocol import Dialect
 
+LOG = logging.getLogger("seads.robot")
 BEAT = 0.05
 """Seconds between signs of life while an answer is waited for."""
 PATIENCE = 15.0
@@ -140,13 +142,12 @@ class GuardedArm:
         """Close; the arm is stopped, and the line is free when this returns."""
         if self._process is None:
             return
-        process, self._process = self._process, None
         self._mailbox.send(Request("leave"))
         try:
-            process.wait(PATIENCE)
+            self._process.wait(PATIENCE)
         except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
+            LOG.warning("%s", self._keeper_gone("has not ended"))
+        self._process = None
         self._mailbox.socket.close()
 
     def __enter__(self) -> Self:
@@ -242,16 +243,26 @@ class GuardedArm:
 
 
 def ask_for_stop(port: str) -> Point | None:
-    """Stop the arm from any other program; where it stands, or None where it does not say.
+    """Stop the arm from any other program; where it stands.
 
-    The process that holds the line makes the stop; where nobody holds it, it is opened for that.
+    The process that holds the line makes the stop, and `Unstoppable` says that it could not. Where
+    nobody holds the line it is opened for that: then None, for nobody knows what came of it.
     """
     with socket.socket(socket.AF_UNIX) as asking:
         asking.settimeout(PATIENCE)
         try:
             asking.connect(stop_address(port))
-            told = as_kind(asking.recv(4096) or b"{}", Standing, f"the keeper of {port} says")
-            return None if told.position is None else np.array(told.position)
+            received = asking.recv(4096)
+        except TimeoutError:
+            raise Unstoppable(
+                f"the process that holds {port} does not answer: switch the arm's power off"
+            ) from None
         except ConnectionError:
-            stop_at_once(port)
-            return None
+            received = b""
+    if not received:  # nobody holds the line, or not any more
+        stop_at_once(port)
+        return None
+    told = as_kind(received, Standing, f"the process that holds {port} says what it should not")
+    if told.fault:
+        raise Unstoppable(told.fault)
+    return None if told.position is None else np.array(told.position)

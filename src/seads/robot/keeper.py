@@ -23,8 +23,16 @@ import numpy as np
 
 from seads.errors import SeadsError
 from seads.reading import as_kind
-from seads.robot.arm import Arm, Point
-from seads.robot.faults import DeadMan, ProgramGone, Refused, RobotFault, Stopped
+from seads.robot.arm import Arm
+from seads.robot.faults import (
+    DeadMan,
+    LineLost,
+    ProgramGone,
+    Refused,
+    RobotFault,
+    Stopped,
+    Unstoppable,
+)
 from seads.robot.guard import Guard
 from seads.robot.keeper_messages import (
     Answer,
@@ -39,6 +47,11 @@ from seads.robot.line import Line
 
 LONGEST_MESSAGE = 65536
 LONGEST_WORDS = 10_000
+LONGEST_COMPLAINT = 1000
+"""Characters, so that whoever asks for a stop gets them in one piece."""
+ADDRESS_TRIES = 40
+ADDRESS_PAUSE = 0.05
+"""Seconds between them; `is_held` has the address for a moment, a keeper that ends for longer."""
 
 
 def stop_address(port: str) -> str:
@@ -55,6 +68,26 @@ def is_held(port: str) -> bool:
         except OSError as error:
             return error.errno == errno.EADDRINUSE
     return False
+
+
+def listen_for_stops(port: str) -> socket.socket:
+    """Where stops are asked for; raises `LineLost` where somebody else has the address."""
+    stops = socket.socket(socket.AF_UNIX)
+    for tries_left in reversed(range(ADDRESS_TRIES)):
+        try:
+            stops.bind(stop_address(port))
+            break
+        except OSError as error:
+            if not tries_left:
+                stops.close()
+                raise LineLost(
+                    f"{port}: another program has the address at which `seads robot stop` would be "
+                    "heard; end that program, then start again"
+                ) from error
+            time.sleep(ADDRESS_PAUSE)
+    stops.listen()
+    stops.setblocking(False)
+    return stops
 
 
 class Mailbox:
@@ -108,11 +141,7 @@ class Keeper:
         speed = settings.envelope.speed
         self._arm = Arm(self._line, speed, pace=settings.pace, grace=settings.grace)
         self._guard = Guard(self._arm, settings.envelope)
-        self._stops = socket.socket(socket.AF_UNIX)
-        with contextlib.suppress(OSError):  # a second one cannot have the line anyway
-            self._stops.bind(stop_address(settings.port))
-            self._stops.listen()
-        self._stops.setblocking(False)
+        self._stops = listen_for_stops(settings.port)
         self._stopped = False
         """Whether somebody else asked for a stop since the program last recovered."""
         self._asking: socket.socket | None = None
@@ -134,6 +163,7 @@ class Keeper:
             self._leave("the process that holds the line failed")
             raise
         finally:
+            self._stops.close()  # before the line: whoever has that next needs the address, too
             self._line.close()
 
     def _connect(self) -> dict[str, Any]:
@@ -153,7 +183,8 @@ class Keeper:
             told.made = self._made
         told.position, told.unsure = self._stands(), self._guard.unsure
         self._mailbox.send(told)
-        self._tell_who_asked()
+        if self._asking is not None:  # a question was interrupted, or a move and the arm stands
+            self._tell_who_asked(self._stop())
 
     def _stands(self) -> tuple[float, float, float] | None:
         known = self._arm.known
@@ -202,9 +233,7 @@ class Keeper:
         """Until the program says something; a stop that somebody asks for is made at once."""
         select.select([self._mailbox.socket, self._stops], [], [])
         if self._stop_asked():
-            with contextlib.suppress(RobotFault):
-                self._guard.stop()
-            self._tell_who_asked()
+            self._tell_who_asked(self._stop())
         self._mailbox.look()
 
     def _tick(self) -> None:
@@ -227,23 +256,33 @@ class Keeper:
         self._asking = asking
         return True
 
-    def _tell_who_asked(self) -> None:
-        """The arm has been stopped by now: say where it stands to whoever asked for it."""
+    def _stop(self) -> Standing:
+        """Stop the arm; where it stands, or why nobody knows whether it does."""
+        try:
+            self._guard.stop()
+        except Unstoppable as fault:
+            return Standing(fault=str(fault)[:LONGEST_COMPLAINT])
+        except RobotFault as fault:
+            unsure = f"nobody knows whether the arm stands: switch its power off ({fault})"
+            return Standing(fault=unsure[:LONGEST_COMPLAINT])
+        return Standing(self._stands())
+
+    def _tell_who_asked(self, told: Standing) -> None:
+        """Say to whoever asked for a stop what came of it."""
         if self._asking is None:
             return
         with self._asking, contextlib.suppress(OSError):
-            self._asking.sendall(msgspec.json.encode(Standing(self._stands())))
+            self._asking.sendall(msgspec.json.encode(told))
         self._asking = None
 
     def _leave(self, why: str) -> None:
-        stands: Point | None = None
-        with contextlib.suppress(RobotFault):
-            stands = self._guard.stop()
+        told = self._stop()
+        self._tell_who_asked(told)
         if not why:
             return  # it said goodbye
         where = "the arm does not answer: switch its power off"
-        if stands is not None:
-            where = f"the arm stands at {np.round(stands, 1).tolist()} mm"
+        if told.position is not None:
+            where = f"the arm stands at {np.round(told.position, 1).tolist()} mm"
         print(f"seads robot: {why}; {where}", file=sys.stderr)
 
 

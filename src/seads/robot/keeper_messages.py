@@ -67,6 +67,8 @@ class Standing(Struct):
     """What somebody who asks for a stop is told."""
 
     position: Place | None = None
+    fault: Text = ""
+    """Why nobody knows whether the arm stands; empty where it was stopped."""
 
 
 def read_request(line: bytes) -> Request | Nonsense:

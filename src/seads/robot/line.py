@@ -101,6 +101,7 @@ class Line:
 
     def close(self) -> None:
         self._serial.close()
+        self._descriptor = -1  # its number may soon belong to another file
 
     def __enter__(self) -> Self:
         return self
@@ -122,6 +123,8 @@ class Line:
         Also while the other end never pauses, it ends in time and `on_tick` is called.
         """
         last_reads = LAST_READS
+        if self._descriptor < 0:
+            raise self._lost(None)
         while True:
             while self._lines:
                 self._look_up()
@@ -156,6 +159,7 @@ class Line:
 
     def _lost(self, error: OSError | None) -> LineLost:
         why = os.strerror(error.errno) if error is not None and error.errno else "no device"
+        why = "it was closed" if self._descriptor < 0 else why
         return LineLost(
             f"{self.port}: the line to the arm is lost ({why}); put the cable in again, see that "
             "the arm stands still, and start again"
