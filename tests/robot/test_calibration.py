@@ -166,6 +166,22 @@ def test_swapped_corners_are_refused() -> None:
         Calibration.fit(crossed)
 
 
+@pytest.mark.parametrize("order", [(1, 0, 3, 2), (3, 2, 1, 0), (0, 3, 2, 1)])
+def test_a_mirrored_screen_is_refused(order: tuple[int, ...]) -> None:
+    """Corners in the order of a clock that runs backwards: no screen looks like that from above."""
+    given = touches(Tablet.lying())
+    mirrored = [Touched(CORNERS[i], given[j].tip) for i, j in enumerate(order)]
+    with pytest.raises(SeadsError, match="the wrong way round"):
+        Calibration.fit(mirrored)
+
+
+@pytest.mark.parametrize("first", range(4))
+def test_a_screen_may_be_turned(first: int) -> None:
+    given = touches(Tablet.lying())
+    turned = [Touched(CORNERS[i], given[(first + i) % 4].tip) for i in range(4)]
+    assert Calibration.fit(turned).residuals["map"] < 1e-6
+
+
 @pytest.mark.parametrize("dialect", Dialect)
 def test_no_calibration_lets_anything_below_its_floor(dialect: Dialect) -> None:
     """Random touches, most of them nonsense; random and hostile places, also below the screen."""

@@ -67,6 +67,42 @@ def test_beside_the_screen_the_floor_ends_the_way_down(dialect: Dialect) -> None
     np.testing.assert_allclose(arm.position, above, atol=0.5)
 
 
+@both
+def test_the_way_down_ends_when_the_screen_is_locked(dialect: Dialect) -> None:
+    """The floor may be the table, far under the glass: nobody would feel the pen press on it."""
+    recorded = Recorded(dialect)
+    arm = LocalArm(recorded, Envelope.above(-5.0))
+    above = TABLET.points(np.array([[0.4, 0.6, 15.0]]))[0]
+    take, looks = recorded.screen.take_touches, iter(range(10))
+
+    def locked_half_way() -> Any:
+        recorded.screen.visible = next(looks, None) is not None
+        return take()
+
+    recorded.screen.take_touches = locked_half_way  # type: ignore[method-assign]
+    with pytest.raises(faults.Refused, match=r"locked.*the pen went up again"):
+        touching.find_contact(arm, recorded.screen, above, seconds=0.0)
+    assert recorded.twin.pen.deepest > 5.0
+    np.testing.assert_allclose(arm.position, above, atol=0.5)
+
+
+@pytest.mark.parametrize("tilt", [(0.0, 0.0), (3.0, -2.0), (-2.5, 1.5)])
+@both
+def test_a_corner_that_is_not_felt_ends_above_it(
+    dialect: Dialect, tilt: tuple[float, float]
+) -> None:
+    """The last step ends at the floor, which rounding must not put it under."""
+    tablet = Tablet.lying(tilt=tilt)
+    found = true_calibration(tablet)
+    for corner in range(4):
+        recorded = Recorded(dialect, tablet=tablet, schedule=Schedule.read("", missed=1.0))
+        arm = LocalArm(recorded, found.envelope())
+        with pytest.raises(faults.NoContact, match="felt nothing"):
+            touching.touch_corner(arm, recorded.screen, found, corner, seconds=0.0)
+        place = tablet.places(arm.position[None])[0]
+        assert place[2] == pytest.approx(100.0 * pushing.PUSH_HEIGHT, abs=0.5)
+
+
 def ends(recorded: Recorded) -> list[np.ndarray]:
     return [kinematics.forward(way.end[None]) for way in recorded.ways]
 
@@ -184,6 +220,16 @@ def test_too_many_misses_in_a_row_stop_the_arm() -> None:
         pen.push(0.5, 0.5)
     assert told.count("stop") == 1
     assert arm.position is not None
+
+
+def test_a_push_that_was_not_made_is_neither_a_miss_nor_felt() -> None:
+    pen, _, _ = pen_with(schedule="out-of-reach@7,out-of-reach@10", missed=1.0)
+    for misses in (1, 2, 2):
+        pen.push(0.3, 0.5)
+        assert pen.misses == misses
+    assert pen.push(0.6, 0.5).fault is not None
+    with pytest.raises(faults.TooManyMisses):
+        pen.push(0.6, 0.5)
 
 
 def test_a_locked_screen_is_not_pushed() -> None:

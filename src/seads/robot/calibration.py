@@ -127,6 +127,9 @@ class Calibration:
         if not (scale > 0.2 * np.abs(scale).max()).all():  # a horizon crosses the screen
             raise SeadsError("the touches do not fit a flat screen; touch the corners anew")
         corners = self.points(np.array([[*corner, 0.0] for corner in CORNERS]))
+        right, down = corners[1] - corners[0], corners[3] - corners[0]
+        if np.cross(right, down) @ self.axes[2] > 0.0:  # as seen from below
+            raise SeadsError("the corners were touched the wrong way round; touch them as named")
         sides = np.linalg.norm(corners - np.roll(corners, -1, axis=0), axis=1)
         if not ((sides >= SIDES[0]) & (sides <= SIDES[1])).all():
             raise SeadsError(

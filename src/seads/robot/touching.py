@@ -23,6 +23,8 @@ SCREEN_SECONDS = 0.25
 """How long a touch may take from the glass to the host."""
 STEP_SECONDS = 0.03
 """How long a step down waits for it; a touch that comes later costs half a millimetre."""
+ROUNDING = 0.01
+"""mm, more than a point sinks when the guard rounds it: one at the floor would be refused."""
 CORNER_NAMES = ("top left", "top right", "bottom right", "bottom left")
 CORNER_TOLERANCE = 2.0
 """mm that a corner may lie above or below the calibrated plane."""
@@ -34,14 +36,19 @@ def find_contact(
     """Go above a point, then down by half a millimetre at a time until the screen feels it.
 
     What the screen felt, and where the glass is. The way down ends at the guard's floor at the
-    latest; then, and after a touch, the pen goes up again.
-    `seconds` is how long each step waits for the screen.
+    latest, or when the screen can feel nothing any more; then, and after a touch, the pen goes up
+    again. `seconds` is how long each step waits for the screen.
     """
     normal = np.array(arm.envelope.floor[:3])
     arm.send_action(above, probing=True)
     screen.take_touches()
     here, felt = np.array(above, float), None
-    while felt is None and arm.envelope.height(here) >= PROBE_STEP:
+    while felt is None and arm.envelope.height(here) >= PROBE_STEP + ROUNDING:
+        if not screen.visible:
+            arm.send_action(above, probing=True)
+            raise Refused(
+                "the screen is locked or its page closed: unlock it; the pen went up again"
+            )
         here = here - PROBE_STEP * normal
         arm.send_action(here, probing=True)
         seen = wait_for_touches(screen, seconds)
@@ -174,7 +181,8 @@ class Pen:
             self.retract()
         seen = wait_for_touches(self._screen, self._seconds)
         counted = tuple(one for one in seen if one.kind == "down")
-        self._count(bool(counted) or fault is not None)
+        if counted or fault is None:  # a push that was not made says nothing of the screen
+            self._count(bool(counted))
         return Push((x, y), counted, fault)
 
     def _on_screen(self, x: float, y: float) -> np.ndarray:

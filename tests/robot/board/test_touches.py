@@ -94,6 +94,16 @@ def test_a_page_that_comes_back_goes_on_with_its_numbers() -> None:
     assert board.counters.reconnects == 2
 
 
+def test_a_page_whose_events_were_lost_goes_on_with_its_next() -> None:
+    board = board_with_page()
+    board.receive(PAGE, 1, "down", 0.5, 0.5)
+    board.leave(PAGE)
+    board.join(PageReport(PAGE, next=5))
+    assert board.acknowledged(PAGE) == 4
+    board.receive(PAGE, 5, "down", 0.5, 0.5)
+    assert board.counters.touches == 2
+
+
 def test_who_only_watches_is_no_screen_to_touch() -> None:
     board = TouchBoard(LightsOut(5))
     board.join(PageReport(PAGE, watching=True))

@@ -204,6 +204,8 @@ class TouchBoard:
             if page is None:
                 self._forget_old_pages()
                 page = self._pages[report.page] = _Page(replace(report, dropped=0), report.next - 1)
+            # events that were sent into a connection that was lost will not come any more
+            page.acknowledged = max(page.acknowledged, report.next - 1)
             self._count("dropped", max(0, report.dropped - page.report.dropped))
             page.report, page.connected = report, True
             self._notify()
