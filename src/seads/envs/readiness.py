@@ -119,7 +119,7 @@ class Readiness:
 
     @property
     def _own(self) -> slice:
-        return slice(self.spec.observation_size - self.spec.num_bits - 1)
+        return slice(self.spec.own_size)
 
     @cached_property
     def notes(self) -> list[str]:
