@@ -11,12 +11,14 @@ import pytest
 from tests.exact_agent import exact_agent
 
 from seads.agent.skill_model import LinearForwardModel, NetworkForwardModel
-from seads.envs import make_env
+from seads.envs import EmbeddedEnv, make_env
 from seads.errors import SeadsError
 from seads.games import LightsOut, TileSwap
+from seads.games.game import NO_MOVE
 from seads.jax_setup import prepare_jax
 from seads.solving import Executor, Solver, Solving, load, solve
 from seads.solving.boards import GameReader, Reader, goal_for
+from seads.solving.execution import Effect
 from seads.solving.symbolic_model import skill_costs, symbolic_model
 
 prepare_jax()
@@ -36,6 +38,29 @@ def test_only_repeated_attempts_vary_and_only_if_replanning(replan: bool) -> Non
         Executor(env, agent.policy, 25, [one], seeds).run()
     assert (one.runs[0].after == one.runs[0].before).all()
     assert one.solved is replan
+
+
+def test_a_skill_starts_from_the_board_that_the_screen_shows() -> None:
+    """Somebody touches it between two skills, and the environment looks when it goes on."""
+    agent, seeds = exact_agent(), np.array([7], np.uint64)
+    start = GAME.to_bits(GAME.play(GAME.goal[None], np.array([12])))
+    solver = Solver(agent, start, Solving())
+    with closing(make_env(ENV, 1)) as env:
+        assert isinstance(env, EmbeddedEnv)
+        env.reset(seeds, symbols=start)
+        touches = iter([3])
+
+        def look(rows: np.ndarray, boards: np.ndarray) -> np.ndarray:
+            return GAME.play(boards, np.array([next(touches, NO_MOVE)]))
+
+        env.manipulator.look = look  # type: ignore[method-assign]
+        one = solver.execution(start[0], np.zeros(25, bool))
+        Executor(env, agent.policy, 25, [one], seeds).run()
+    touched = GAME.play(GAME.from_bits(start), np.array([3]))
+    np.testing.assert_array_equal(one.runs[0].before, GAME.to_bits(touched)[0])
+    assert one.runs[0].effect is Effect.WRONG_EFFECT
+    assert one.skills == (12, 3)
+    assert one.solved
 
 
 @pytest.mark.parametrize("layers", [1, 2, 3, 4])

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Protocol
 
 import numpy as np
-from jaxtyping import Bool, Float32, UInt64
+from jaxtyping import Bool, Float32, Int, UInt64
 
 from seads.agent.networks import SkillPolicy
 from seads.agent.rollout import RunningSkills
@@ -72,16 +72,25 @@ class Executor:
         ended = getattr(self._env, "ended", None)
         active = active if ended is None else active & ~ended
         skills = np.array([skill or 0 for skill in self._chosen], np.int64)
+        noise = self._noise(active)  # by the boards that the skills were chosen on
         self.running = RunningSkills(
             self._env,
             self._policy,
-            self._env.resume(np.flatnonzero(active)),
+            self._resume(np.flatnonzero(active)),
             skills,
             self._num_skills,
-            self._noise(active),
+            noise,
             active=active,
         )
         return True
+
+    def _resume(self, rows: Int[np.ndarray, "picked"]) -> Float32[np.ndarray, "rows obs"]:
+        """Go on from the boards as they are: at a real screen they may have been touched."""
+        observations = self._env.resume(rows)
+        symbols = self._env.symbols
+        for row in rows.tolist():
+            self.executions[row].see(symbols[row])
+        return observations
 
     def _next_skills(self) -> list[int | None]:
         """The skill to run in each row; None where the board has ended, or waits for a plan.

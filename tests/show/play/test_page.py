@@ -74,6 +74,37 @@ def test_the_agent_that_was_chosen_last_is_shown(
     wait(lambda: not server.pages, "the page to be closed")
 
 
+def test_a_page_closes_while_a_step_waits_and_frees_its_game_after_it(
+    server: PlayServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A step at an arm waits for minutes where its screen is locked."""
+    monkeypatch.setattr("seads.show.play.page.PATIENCE", 0.1)
+    closed: list[PlaySession] = []
+    monkeypatch.setattr(PlaySession, "close", lambda session: closed.append(session))
+    begun, go_on = threading.Event(), threading.Event()
+
+    def tick(session: PlaySession) -> None:
+        begun.set()
+        assert go_on.wait(PATIENCE)
+
+    with ThinViewer(server.address):
+        wait(lambda: any(page.session for page in server.pages.values()), "a game")
+        (page,) = server.pages.values()
+        game = page.session
+        assert game is not None
+        monkeypatch.setattr(PlaySession, "tick", tick)
+        page._go(lambda session: session.solve())
+        assert begun.wait(PATIENCE)
+        with monkeypatch.context() as patience:
+            patience.setattr(page._thread, "join", lambda timeout: None)  # it is over at once
+            page.close()
+        assert game not in closed
+        go_on.set()
+        page._thread.join(PATIENCE)
+        assert closed.count(game) == 1
+    wait(lambda: not server.pages, "the page to be closed")
+
+
 def test_an_agent_that_comes_after_its_tab_has_gone_is_closed(
     server: PlayServer, loading: Loading, monkeypatch: pytest.MonkeyPatch
 ) -> None:

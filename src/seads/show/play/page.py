@@ -21,6 +21,8 @@ SWITCH, PRESS = "switches one field", "presses, as the game does"
 CLICKS = (SWITCH, PRESS)
 LATE = 0.25
 """Seconds behind which a slow machine stops trying to catch up."""
+PATIENCE = 5.0
+"""Seconds that a closing page waits for a step under way."""
 SOLVE_COLOUR = (0, 121, 90)
 NEXT, PAUSE, GO_ON, DISTURB = "Next skill", "Pause", "Go on", "Disturb"
 RUN_BUTTONS = (NEXT, PAUSE, DISTURB)
@@ -64,10 +66,18 @@ class Page:
         self._closed = True
         self._wake.set()
         self._thread.join(timeout=30)
-        with self._lock:
+        self._free()
+
+    def _free(self) -> None:
+        # a step at an arm may wait for its screen for long: then the thread does this afterwards
+        if not self._lock.acquire(timeout=PATIENCE):
+            return
+        try:
             if self._session is not None:
                 self._session.close()
                 self._session = self._scene = None
+        finally:
+            self._lock.release()
 
     # The controls ------------------------------------------------------------------------
 
@@ -202,6 +212,7 @@ class Page:
     def _work(self) -> None:
         try:
             self._loop()
+            self._free()
         except Exception as error:
             # a thread's error reaches nobody else: neither the viewer nor the terminal
             self._told.content = status_html(Status.FAILED, f"defect: {error}")
