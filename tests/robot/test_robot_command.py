@@ -14,11 +14,13 @@ import pytest
 from tests.robot.arms import GRACE, LEFT, bench, free_port
 
 from seads.cli import main
+from seads.errors import SeadsError
 from seads.robot import faults, kinematics
 from seads.robot.calibration import CORNERS, Calibration
 from seads.robot.guard import Envelope
 from seads.robot.guarded_arm import GuardedArm
 from seads.robot.tablet import Tablet
+from seads.robot.twin.program import TwinSettings
 
 
 def result(capsys: pytest.CaptureFixture[str], *words: str) -> dict[str, Any]:
@@ -132,6 +134,29 @@ def test_corners_by_hand(
         assert len(made["touches"]) == 4
         assert made["residuals_mm"]["map"] < 0.01
         assert where.twin.moves == 0
+
+
+def test_without_a_terminal_the_arm_holds_itself_and_says_so(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def at_its_end(words: str) -> str:
+        raise EOFError
+
+    monkeypatch.setattr("builtins.input", at_its_end)
+    with bench() as where:
+        words = ["calibrate", "--port", where.port, "--out", str(tmp_path / "tablet.json")]
+        assert main(["robot", *words]) == 2
+        assert "no terminal to press Enter at" in capsys.readouterr().err
+        assert where.lines("M2019")
+        assert where.twin._attached
+
+
+def test_a_file_that_is_no_link_is_kept(tmp_path: Path) -> None:
+    (tmp_path / "thesis").write_text("years")
+    with pytest.raises(SeadsError, match="no link; name another"):
+        TwinSettings(link=tmp_path / "thesis").check()
+    (tmp_path / "arm").symlink_to(tmp_path / "thesis")  # such as the last twin's
+    TwinSettings(link=tmp_path / "arm").check()
 
 
 def wrong_calibration(folder: Path) -> str:

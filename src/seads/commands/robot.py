@@ -184,7 +184,7 @@ def _calibrate(options: Calibrate) -> dict[str, Any]:
     floor = Envelope.above(options.floor)
     if options.by == "hand":
         with _nothing_written(), GuardedArm(options.port, _widest()) as arm:
-            found = calibrate_by_hand(arm, lambda words: input(f"{words}, then press Enter: "))
+            found = calibrate_by_hand(arm, _ask_for_enter)
     else:
         x, y = np.array(NINE).T
         ahead, aside = options.near + HEIGHT * (1 - y), WIDTH * (0.5 - x)
@@ -199,6 +199,13 @@ def _calibrate(options: Calibrate) -> dict[str, Any]:
     print(f"{options.out}: {len(found.touches)} touches, {_millimetres(found.residuals)}")
     tell_next("robot", "check", "--calibration", options.out)
     return {"file": str(options.out), **found.as_json()}
+
+
+def _ask_for_enter(words: str) -> None:
+    try:
+        input(f"{words}, then press Enter: ")
+    except (EOFError, RuntimeError):  # stdin is at its end, or closed
+        raise SeadsError("no terminal to press Enter at; use --by touches") from None
 
 
 @contextmanager

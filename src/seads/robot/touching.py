@@ -68,8 +68,10 @@ def calibrate_by_hand(arm: GuardedArm, ask: Callable[[str], object]) -> Calibrat
     touches = []
     for name, place in zip(CORNER_NAMES, CORNERS, strict=True):
         arm.let_go()
-        ask(f"hold the arm, lead the pen's tip onto the screen's {name} corner")
-        x, y, z = (float(value) for value in arm.hold())
+        try:
+            ask(f"hold the arm, lead the pen's tip onto the screen's {name} corner")
+        finally:  # nobody may be there to hold it
+            x, y, z = (float(value) for value in arm.hold())
         touches.append(Touched(place, (x, y, z)))
     return Calibration.fit(touches)
 

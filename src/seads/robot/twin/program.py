@@ -62,6 +62,8 @@ class TwinSettings:
             raise SeadsError(f"--browser {self.browser} needs --page, which it is to open")
         if self.faults and self.fault_every:
             raise SeadsError("--faults and --fault-every; allowed: one of them")
+        if self.link is not None and self.link.exists() and not self.link.is_symlink():
+            raise SeadsError(f"--link {self.link} is there already, and no link; name another")
 
     def schedule(self) -> Schedule:
         rates = dict(missed=self.missed, doubled=self.doubled)
