@@ -315,7 +315,7 @@ def test_places_beside_the_screen_are_refused(place: tuple[float, float]) -> Non
 def test_from_nothing_to_pushes_on_a_terminal_with_every_fault(dialect: Dialect) -> None:
     """The whole way with the real process and pseudo-terminal: touch, fit, push, recover."""
     by_move = {300 + 7 * i: one for i, one in enumerate(RECOVERABLE)}
-    last = max(by_move) + 7
+    last = max(by_move) + 100  # later than the corner that is felt for after the reboot
     schedule = Schedule(by_move | {last: "page-gone"}, missed=0.02, doubled=0.01, seed=3)
     with bench(dialect, schedule=schedule) as where:
         fast: Any = dict(pace=1e9, grace=0.5)
