@@ -50,8 +50,10 @@ def test_durations_are_predicted(dialect: Dialect) -> None:
     with bench(dialect) as where, connected(where, speed=Speed(1.25)) as arm:
         arm.move(MIDDLE)
         for target, feed in ((LEFT, 200.0), (MIDDLE, 15.0), (MIDDLE - [0, 0, 20], 200.0)):
-            predicted = arm.predict(target, Speed(1.25, feed))
-            arm.move(target, Speed(1.25, feed))
+            assert arm.known is not None
+            speed = Speed(1.25, feed)
+            (predicted,) = kinematics.duration(arm.known[None], target[None], speed)
+            arm.move(target, speed)
             begun = [one for one in where.told("line") if "G0" in one["text"]][-1]["when"]
             measured = where.told("stood")[-1]["when"] - begun
             assert measured == pytest.approx(predicted, rel=0.01, abs=0.006)  # and 87 µs a byte
@@ -297,11 +299,3 @@ def test_a_fault_of_an_arm_that_cannot_be_stopped_says_to_switch_it_off() -> Non
         with pytest.raises(faults.Unstoppable, match=r"power off \(.*\); before that: no sign"):
             arm.move(RIGHT, Speed(feed=10.0))
         assert arm.known is None
-
-
-def test_limit_switch_is_told() -> None:
-    with bench() as where, connected(where) as arm:
-        where.twin._say(where.twin._free, "@6 N0 V1")
-        time.sleep(0.1)
-        arm.position()
-        assert arm.limit_pressed

@@ -91,7 +91,6 @@ def test_commands_are_encoded() -> None:
         b"#7 G0 X150.00 Y-20.50 Z3.46 F60.00\n"
     )
     assert protocol.encode(1, protocol.POSITION) == b"#1 P2220\n"
-    assert protocol.reachable(1, 2, 3) == "M2222 X1.00 Y2.00 Z3.00 P0"
 
 
 @pytest.mark.parametrize(

@@ -99,6 +99,7 @@ def test_a_corner_that_is_not_felt_ends_above_it(
         arm = LocalArm(recorded, found.envelope())
         with pytest.raises(faults.NoContact, match="felt nothing"):
             touching.touch_corner(arm, recorded.screen, found, corner, seconds=0.0)
+        assert arm.position is not None
         place = tablet.places(arm.position[None])[0]
         assert place[2] == pytest.approx(100.0 * pushing.PUSH_HEIGHT, abs=0.5)
 

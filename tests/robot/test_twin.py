@@ -204,7 +204,7 @@ def test_its_clock_runs_at_the_pace(pace: float) -> None:
         arm.move(MIDDLE)
         speed = kinematics.Speed(feed=2.0)
         target = MIDDLE + np.array([0, 60, 0])
-        seconds = arm.predict(target, speed)
+        (seconds,) = kinematics.duration(MIDDLE[None], target[None], speed)
         begin = time.monotonic()
         arm.move(target, speed)
         assert 0.95 * seconds / pace < time.monotonic() - begin < seconds / pace + 0.5

@@ -119,11 +119,6 @@ class Preimages:
                 self._kernel = np.concatenate([self._kernel, self._kernel ^ vector])
 
     @property
-    def inverse(self) -> PackedAffine | None:
-        """The inverse map, if every state has exactly one preimage."""
-        return None if self.kernel_size else self._solve
-
-    @property
     def enumerable(self) -> bool:
         """Whether there are few enough preimages to list."""
         return self.kernel_size <= MAX_KERNEL

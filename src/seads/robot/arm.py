@@ -30,7 +30,7 @@ from seads.robot.faults import (
 )
 from seads.robot.kinematics import PEN, Motion, Speed
 from seads.robot.line import Line, stop_at_once
-from seads.robot.protocol import Dialect, Event, LimitSwitch, Power, Ready, Reply, Standstill
+from seads.robot.protocol import Dialect, Event, Power, Ready, Reply, Standstill
 
 Point = Float[np.ndarray, "3"]
 
@@ -59,7 +59,6 @@ class Arm:
         self.dialect: Dialect | None = None
         self.known: Point | None = None
         """Where the arm stands; None while nobody knows."""
-        self.limit_pressed = False
         self.late = 0
         """Moves whose answer was lost although they were made."""
         self._expecting_boot = True
@@ -117,10 +116,6 @@ class Arm:
         """The encoders are coarse: only time tells an arm that creeps from one that stands."""
         self._line.rest(seconds)
         return self.position()
-
-    def predict(self, target: Point, speed: Speed) -> float:
-        """How many seconds a move from here takes."""
-        return float(self._motion(target, speed).duration[0])
 
     def _motion(self, target: Point, speed: Speed) -> Motion:
         start = self.known if self.known is not None else self.position()
@@ -275,9 +270,7 @@ class Arm:
         return reply
 
     def _event(self, event: Event) -> None:
-        if isinstance(event, LimitSwitch):
-            self.limit_pressed = event.pressed
-        elif isinstance(event, Ready) and not self._expecting_boot:
+        if isinstance(event, Ready) and not self._expecting_boot:
             self._unready, self.known = Rebooted, None
         elif isinstance(event, Power) and not event.on:
             self._unready, self.known = PowerLost, None

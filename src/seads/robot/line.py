@@ -44,8 +44,6 @@ class Line:
         self.port, self.on_event, self.on_tick = port, on_event, on_tick
         self.stale = 0
         """Answers that came for no request, or too late for theirs."""
-        self.noise: list[str] = []
-        """The last lines that meant nothing; the first of all are the arm's greeting."""
         self._descriptor = self._serial.fileno()
         self._poll = select.poll()
         self._poll.register(self._descriptor, select.POLLIN)
@@ -112,9 +110,7 @@ class Line:
     def _stray(self, found: protocol.Line) -> None:
         if isinstance(found, Reply):
             self.stale += 1
-        elif isinstance(found, Noise):
-            self.noise = [*self.noise[-19:], found.text]
-        elif not isinstance(found, Full):
+        elif not isinstance(found, Full | Noise):  # the first of all are the arm's greeting
             self.on_event(found)
 
     def _until(self, end: float) -> Iterator[protocol.Line]:

@@ -85,11 +85,6 @@ def move(x: float, y: float, z: float, feed: float) -> str:
     return f"G0 X{x:.2f} Y{y:.2f} Z{z:.2f} F{feed:.2f}"
 
 
-def reachable(x: float, y: float, z: float) -> str:
-    """Ask whether a point can be reached (answers V1 or V0)."""
-    return f"M2222 X{x:.2f} Y{y:.2f} Z{z:.2f} P0"
-
-
 ATTACH, DETACH = "M17", "M2019"
 VERSION, POSITION, POWER, ENCODERS = "P2203", "P2220", "P2234", "P2244"
 MOVING, REPORT_STOPS, QUICK_STOP = "M2200", "M2122 V1", "M2000"

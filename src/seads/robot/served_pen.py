@@ -77,7 +77,6 @@ class ServedPen:
         if not pushing[0]:
             self._go(places[0])
             return np.full((1, 2), np.nan)
-        self.board.take_touches()
         try:
             x, y = places[0].tolist()
             pushed = self._pen.push(x, y, self._height)

@@ -11,11 +11,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from seads.errors import SeadsError
-from seads.robot.arm import Point
 from seads.robot.calibration import CORNERS, FULL_HEIGHT, Calibration, Touched
 from seads.robot.faults import Afterwards, NoContact, Refused, RobotFault, TooManyMisses
 from seads.robot.guard import CLEAR, PROBE_STEP
 from seads.robot.guarded_arm import GuardedArm
+from seads.robot.kinematics import Point
 from seads.robot.pushing import HOVER, PUSH_HEIGHT, push_ways
 from seads.robot.screen import SeenTouch, TouchReader, wait_for_touches
 

@@ -111,7 +111,7 @@ def test_a_page_opened_again_shows_the_true_board(server: BoardServer, show: Ope
     first = show(server)
     first.touch(0.5, 0.5)
     first.close()  # with the finger down
-    wait(lambda: not server.connected, "the page to be missed")
+    wait(lambda: not server.pages, "the page to be missed")
     server.set_board([1, 0, 1] + [0] * 22)
     again = show(server)
     assert shows(again.tab, server)
@@ -129,7 +129,7 @@ def test_a_hidden_page_is_told(server: BoardServer, browser: Chromium, show: Ope
     other = browser.open("about:blank", SIZE)
     other.front()
     wait(lambda: not server.visible, "the hidden page")
-    assert server.connected
+    assert server.pages
     screen.tab.front()
     assert server.wait_for_page(20)
     other.close()

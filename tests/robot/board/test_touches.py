@@ -82,7 +82,7 @@ def test_a_page_that_comes_back_goes_on_with_its_numbers() -> None:
     board = board_with_page()
     board.receive(PAGE, 1, "down", 0.5, 0.5)
     board.leave(PAGE)
-    assert not board.connected
+    assert not board.visible
     board.join(PageReport(PAGE, next=1, dropped=2))  # it had no connection for two
     board.join(PageReport(PAGE, next=1, dropped=2, visible=False))
     board.receive(PAGE, 1, "down", 0.5, 0.5)
@@ -107,14 +107,14 @@ def test_a_page_whose_events_were_lost_goes_on_with_its_next() -> None:
 def test_who_only_watches_is_no_screen_to_touch() -> None:
     board = TouchBoard(LightsOut(5))
     board.join(PageReport(PAGE, watching=True))
-    assert (board.connected, board.visible) == (False, False)
+    assert (len(board.pages), board.visible) == (1, False)
     with pytest.raises(BadMessage, match="only watches"):
         board.receive(PAGE, 1, "down", 0.5, 0.5)
     board.join(PageReport("1" * 32))
     board.join(PageReport(PAGE, watching=True, visible=False))
-    assert (board.connected, board.visible) == (True, True)
+    assert (len(board.pages), board.visible) == (2, True)
     board.join(PageReport("1" * 32, visible=False))
-    assert (board.connected, board.visible) == (True, False)
+    assert (len(board.pages), board.visible) == (2, False)
 
 
 def test_waiting_ends_with_the_event_or_in_time() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import contextlib
 import json
 import os
@@ -167,10 +166,6 @@ class Tab:
         if "exceptionDetails" in answer:
             raise SeadsError(f"{expression}: {answer['exceptionDetails'].get('text')}")
         return answer["result"].get("value")
-
-    def screenshot(self) -> bytes:
-        """A picture of the page, as PNG."""
-        return base64.b64decode(self.call("Page.captureScreenshot", format="png")["data"])
 
     def front(self) -> None:
         """Bring the page before all others, which hides them."""

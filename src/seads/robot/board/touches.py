@@ -158,11 +158,6 @@ class TouchBoard:
             return [page.report for page in self._pages.values() if page.connected]
 
     @property
-    def connected(self) -> bool:
-        """Whether there is a screen to touch."""
-        return any(not page.watching for page in self.pages)
-
-    @property
     def visible(self) -> bool:
         """Whether there is a screen to touch and none that can be touched is hidden or locked."""
         players = [page for page in self.pages if not page.watching]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from pathlib import Path
 
 from seads.errors import SeadsError
 from seads.robot.board.chromium import Chromium, Tab
@@ -50,10 +49,6 @@ class ChromiumScreen:
 
     def cancel(self) -> None:
         self._end("touchCancel")
-
-    def screenshot(self, path: Path) -> None:
-        """A picture of the page."""
-        path.write_bytes(self.tab.screenshot())
 
     def close(self) -> None:
         self.tab.close()
