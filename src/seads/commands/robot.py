@@ -239,6 +239,7 @@ def _stop(options: Stop) -> dict[str, Any]:
 
 def _hours(options: Hours) -> dict[str, Any]:
     from seads.envs import EmbeddedEnv, make_env
+    from seads.envs.own import is_own
     from seads.envs.registry import lasting_options
     from seads.robot.environment import RobotArm
     from seads.robot.hours import hours_on_the_arm, kept_steps
@@ -246,13 +247,14 @@ def _hours(options: Hours) -> dict[str, Any]:
     from seads.training.runner import check_run
 
     config = check_run(options.run)
+    other = SeadsError(f"{options.run} was trained on {config.env}; allowed: an arm with a pen")
+    if is_own(config.env):  # whose code a file of somebody else's may name
+        raise other
     env = make_env(config.env, 1, **lasting_options(config.env, config.env_options))
     with closing(env):
         arm = env.manipulator if isinstance(env, EmbeddedEnv) else None
         if not isinstance(arm, RobotArm):
-            raise SeadsError(
-                f"{options.run} was trained on {config.env}; allowed: an arm with a pen"
-            )
+            raise other
         episodes, made = kept_episodes(options.run)
         until = made if options.at is None else options.at
         if not 1 <= until <= made:

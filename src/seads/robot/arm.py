@@ -11,7 +11,6 @@ import time
 from collections.abc import Iterator
 
 import numpy as np
-from jaxtyping import Float
 
 from seads.robot import kinematics, protocol
 from seads.robot.faults import (
@@ -28,11 +27,9 @@ from seads.robot.faults import (
     UnknownFirmware,
     Unstoppable,
 )
-from seads.robot.kinematics import PEN, Motion, Speed
+from seads.robot.kinematics import PEN, Motion, Point, Speed
 from seads.robot.line import Line, stop_at_once
 from seads.robot.protocol import Dialect, Event, Power, Ready, Reply, Standstill
-
-Point = Float[np.ndarray, "3"]
 
 BOOT_SECONDS = 5.0
 """From opening the line, which resets the board, to `@1`; a board without that says nothing."""

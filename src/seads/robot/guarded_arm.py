@@ -24,11 +24,12 @@ from msgspec import UNSET
 from seads.errors import SeadsError
 from seads.reading import as_kind
 from seads.robot import faults, kinematics
-from seads.robot.arm import BOOT_SECONDS, MOST_TRIES, Point
+from seads.robot.arm import BOOT_SECONDS, MOST_TRIES
 from seads.robot.faults import KeeperGone, RobotFault, Unstoppable
 from seads.robot.guard import Envelope
 from seads.robot.keeper import Mailbox, stop_address
 from seads.robot.keeper_messages import MOST_PACE, Answer, Request, Settings, Standing
+from seads.robot.kinematics import Point
 from seads.robot.line import stop_at_once
 from seads.robot.protocol import Dialect
 
