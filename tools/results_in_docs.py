@@ -263,6 +263,7 @@ TABLES: dict[str, tuple[Sequence[str], Callable[[Results], list[Sequence[str]]]]
     "ablations": (("ablations",), ablations),
     "ablation-differences": (("ablations",), differences),
     "ablation-steps": (("ablations",), steps_needed),
+    "clipped-novelty": (("clipped-novelty",), left_out),
     "lengths": (("main",), lengths),
     "times": ((), times),
     "packaged": ((), packaged),
