@@ -45,7 +45,7 @@ def collect(sources: Sequence[Path], *, replace: bool = False) -> Results:
             raise SeadsError(f"{source} is no directory")
         runs = [path.parent for path in sorted(source.glob("**/config.json"))]
         if replace:
-            runs = [one for place, one in enumerate(runs) if one.name not in _names(runs[:place])]
+            runs = list({one.name: one for one in runs[::-1]}.values())[::-1]
         written = [path.parent for path in sorted(source.glob(f"**/{RESULTS}"))]
         if source in written:
             found = [(source, read_results(source))]
@@ -78,10 +78,6 @@ def collect(sources: Sequence[Path], *, replace: bool = False) -> Results:
         raise SeadsError(next(iter(whole.failed.values())))
     whole.check_alike()
     return whole
-
-
-def _names(directories: Sequence[Path]) -> set[str]:
-    return {one.name for one in directories}
 
 
 def _of_directories(directories: Sequence[Path]) -> Results:
