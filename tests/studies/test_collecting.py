@@ -142,11 +142,11 @@ def test_a_curve_ends_in_what_was_measured_with_patience(tmp_path: Path) -> None
 
 
 def test_a_run_twice_below_one_place(tmp_path: Path) -> None:
-    for place in ("a", "b"):
-        write_run(tmp_path / place / "lightsout-cursor-2x2-default-seed0")
+    for place, status in (("a", "finished"), ("b", "stopped")):
+        write_run(tmp_path / place / "lightsout-cursor-2x2-default-seed0", status=status)
     with pytest.raises(SeadsError, match="is there twice"):
         collect([tmp_path])
-    assert len(collect([tmp_path], replace=True).runs) == 1
+    assert [one.status for one in collect([tmp_path], replace=True).runs] == ["finished"]
 
 
 @pytest.mark.parametrize(
