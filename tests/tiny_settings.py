@@ -23,6 +23,17 @@ TINY: dict[str, Any] = dict(
 """Sizes only: what else a test depends on, it says."""
 
 
+VIC: dict[str, Any] = dict(
+    algorithm="vic",
+    model="network",
+    novelty_bonus=False,
+    surprise=False,
+    skip_explained=False,
+    weaker_rivals=True,
+)
+"""What VIC cannot have of the preset default, taken back."""
+
+
 def tiny_settings(**changes: Any) -> AgentSettings:
     """The preset default, but tiny, with some of it changed."""
     return dataclasses.replace(preset("default"), **TINY | changes)

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from tests.tiny_settings import VIC
 
 from seads.agent.presets import PRESETS, preset
 from seads.agent.settings import AgentSettings, changes, described
@@ -182,16 +183,19 @@ def test_unknown_names_and_wrong_types(wrong: Callable[[], Any], words: str) -> 
         {"num_skills": 1},
         {"num_skills": -3},
         {"algorithm": "diayn"},
-        {"algorithm": "vic", "novelty_bonus": True},
         {"model": "quadratic"},
-        {"algorithm": "vic", "novelty_bonus": False, "model": "linear"},
+        VIC | {"novelty_bonus": True},
+        VIC | {"surprise": True},
+        VIC | {"skip_explained": True},
+        VIC | {"weaker_rivals": False},
+        VIC | {"model": "linear"},
         {"model": "network-without-xor"},
         {"linear_learning_rate": 0.0},
         {"board_decay": 1.0},
         {"board_decay": -0.1},
         {"board_decay": 0.03, "model": "linear"},
         {"board_decay": 0.03, "model": "table"},
-        {"board_decay": 0.03, "algorithm": "vic", "novelty_bonus": False},
+        VIC | {"board_decay": 0.03},
         {"buffer_episodes": 100, "recent_episodes": 256},
         {"recent_episodes": 16, "episodes_per_epoch": 32},
         {"hidden": ()},

@@ -17,6 +17,7 @@ import numpy as np
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from tests.tiny_settings import VIC
 
 from seads.agent.arrays import from_arrays, to_arrays
 from seads.agent.learner import learn
@@ -127,16 +128,9 @@ def test_a_checkpoint_holds_the_whole_progress(tiny_run: Make) -> None:
 @pytest.mark.parametrize(
     "changes",
     [
-        dict(
-            algorithm="vic",
-            model="network",
-            novelty_bonus=False,
-            second_best=False,
-            relabel_model=0.0,
-            relabel_sac=0.0,
-        ),
-        dict(algorithm="vic", model="network", novelty_bonus=False),
-        dict(algorithm="vic", novelty_bonus=False, model="network-without-xor"),
+        VIC | dict(second_best=False, relabel_model=0.0, relabel_sac=0.0),
+        VIC,
+        VIC | dict(model="network-without-xor"),
         dict(env="tileswap-cursor", act_with_average=True, shared_sample=False, n_step=3),
         dict(score_again=True, entropy_in_action_units=True),
         dict(num_skills=30, layer_norm=True, critics=3, clip_novelty=True, sampled_episodes=0),

@@ -203,11 +203,15 @@ class AgentSettings:
             "recent_episodes",
             f"episodes_per_epoch ({self.episodes_per_epoch}) or more",
         )
-        require(
-            not (vic and self.novelty_bonus),
-            "novelty_bonus",
-            "False with algorithm='vic', whose discriminator knows no novelty",
+        without_novelty = dict(
+            novelty_bonus=False, surprise=False, skip_explained=False, weaker_rivals=True
         )
+        for name, only in without_novelty.items() if vic else ():
+            require(
+                getattr(self, name) is only,
+                name,
+                f"{only} with algorithm='vic', whose discriminator knows no novelty",
+            )
 
     def skills_in(self, spec: EnvSpec) -> int:
         """How many skills are learned in an environment: one for each move, where they are known.
