@@ -36,29 +36,23 @@ STEPS = (15_000, 25_000, 50_000, 100_000, 200_000, 300_000, 400_000, 600_000, 80
 
 
 def beside_the_paper(results: Results) -> list[Sequence[str]]:
-    """A line for each environment: means over runs with their intervals, and the paper's."""
+    """A line for each environment: the paper's values, then means over runs with their spread."""
     lines: list[Sequence[str]] = [
-        (
-            "environment", "moves learned, paper", "moves learned, here", "boards solved, paper",
-            "boards solved, here", "first plan, here", "env steps, paper", "env steps, here",
-            "runs",
-        )
-    ]  # fmt: skip
+        ("environment", "moves learned", "boards solved", "by the first plan", "env steps", "runs")
+    ]
     for env, runs in _environments(results).items():
         said = paper_result(env, GROUP)
         coverage, success = (said.coverage, said.success) if said else (None, None)
         theirs = coverage or success
         solved = success.text.replace(".0%", "%").replace("%", " %") if success else ""
+        moves = _averaged(values_of(runs, "coverage"), "**{:.2f}**")
         lines.append(
             (
                 env,
-                f"{coverage.value} of {runs[0].moves}" if coverage else "",
-                _averaged(values_of(runs, "coverage"), "**{:.2f}**"),
-                solved,
-                _averaged(_percents(runs, "success"), "**{:.4g} %**"),
+                _then(f"{coverage.value}" if coverage else "", f"{moves} of {runs[0].moves}"),
+                _then(solved, _averaged(_percents(runs, "success"), "**{:.4g} %**")),
                 _averaged(_percents(runs, "success_no_replan"), "{:.4g} %"),
-                _power(theirs.env_steps) if theirs else "",
-                _power(runs[0].budget),
+                _then(_power(theirs.env_steps) if theirs else "", _power(runs[0].budget)),
                 str(len(runs)),
             )
         )
@@ -227,6 +221,11 @@ def _averaged(values: Sequence[float], form: str) -> str:
     few = "range " if len(values) < comparing.FEWEST_TO_RESAMPLE else ""
     mean = form.format(comparing.mean_std(values)[0])
     return mean if low == high else f"{mean} ({few}{low} to {high})"
+
+
+def _then(theirs: str, ours: str) -> str:
+    """The paper's, a dash where it tells none, and ours."""
+    return f"{theirs or '–'} → {ours}"
 
 
 def _percents(runs: Sequence[RunResult], measure: Measure) -> list[float]:

@@ -36,6 +36,19 @@ def test_what_never_changes_is_not_blown_up() -> None:
     assert np.abs(np.asarray(scale(np.array([[7.001, 7.0, 1.0]], np.float32)))).max() <= 1.0
 
 
+def test_the_unit_of_a_number_does_not_matter() -> None:
+    """Neither a position in kilometres nor a small move far from zero is taken for a constant."""
+    rng = np.random.default_rng(0)
+    units, offsets = np.array([1.0, 1e-6, 1e7, 1.0]), np.array([0.0, 0.0, 3e8, 2e5])
+    rows = rng.standard_normal((6, 20, 1)).repeat(4, -1) * units + offsets
+    rows = np.concatenate([rows, rng.random((6, 20, 1)) < 0.5, np.ones((6, 20, 1))], -1)
+    scale = ObservationScale(6, (4, 5)).updated(rows.astype(np.float32), np.ones((6, 20), bool))
+    seen = np.asarray(scale(rows.astype(np.float32)))
+    for column in range(1, 4):
+        assert 0.5 < seen[..., column].std() < 5
+        assert np.corrcoef(seen[..., column].ravel(), seen[..., 0].ravel())[0, 1] > 0.99
+
+
 def test_a_folded_policy_acts_on_plain_observations_as_the_other_on_scaled_ones() -> None:
     policy = make_policy(5 + 2, 2, (16,), jax.random.key(0), unseen=(3, 4))
     rng = np.random.default_rng(1)

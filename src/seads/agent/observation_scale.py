@@ -12,6 +12,8 @@ FAR = 5.0
 """How far from zero a scaled number may be: what moves seldom would be far off when it does."""
 ALIKE = 0.999
 """A number whose correlation with a bit of the symbol is beyond this is that bit in disguise."""
+ROUNDING = 1e-6
+"""A share of a number's size: eight times the distance of neighbouring float32 numbers."""
 
 
 class ObservationScale(eqx.Module):
@@ -47,7 +49,8 @@ class ObservationScale(eqx.Module):
 
     @property
     def _constant(self) -> Bool[Array, "obs"]:
-        return self.variance < 1e-10 * (1 + self.mean**2)
+        """Never further apart than rounding makes them, whatever their unit."""
+        return self.high - self.low <= ROUNDING * jnp.maximum(abs(self.high), abs(self.low))
 
     @property
     def centre(self) -> Float[Array, "obs"]:
@@ -56,7 +59,7 @@ class ObservationScale(eqx.Module):
 
     @property
     def deviation(self) -> Float[Array, "obs"]:
-        """What becomes one; one where a number hardly ever changes."""
+        """What becomes one; one where a number never changes."""
         reach = jnp.maximum(self.high - self.mean, self.mean - self.low)
         usual = jnp.maximum(jnp.sqrt(self.variance), reach / FAR)
         return jnp.where(self._body & ~self._constant, usual, 1.0)
@@ -66,7 +69,8 @@ class ObservationScale(eqx.Module):
         """Which numbers are not a bit of the symbol in disguise."""
         bits = self.variance[slice(*self.symbol)]
         alike = self.with_bits**2 > ALIKE**2 * self.variance[:, None] * bits
-        varies = ~self._constant[:, None] & (bits > 1e-6)
+        # a tiny variance is lost in rounding at first, and then tells nothing
+        varies = (~self._constant & (self.variance > 0))[:, None] & (bits > 1e-6)
         return ~(self._body & (alike & varies).any(1))
 
     def __call__(self, observations: Float[Array, "*batch obs"]) -> Float[Array, "*batch obs"]:
