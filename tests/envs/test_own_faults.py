@@ -66,6 +66,28 @@ class Arrives(Late):
     def fall(self, seen):
         return seen * 0 + np.float32(0.95)
 
+class OldStep(Point):
+    def step(self, action):
+        return super().step(action)[:4]
+
+class OldReset(Point):
+    def reset(self, **more):
+        return super().reset(**more)[0]
+
+class ForgetsInfo(OldReset):
+    resets = 0
+
+    def reset(self, **more):
+        self.resets += 1
+        return Point.reset(self, **more) if self.resets == 1 else super().reset(**more)
+
+def Three():
+    return 3
+
+def phi_of_one(seen):
+    assert seen.shape == (1,)
+    return phi(seen)
+
 def phi_ragged(seen):
     return [[1, 0], 1] if seen[0] == np.float32(0.95) else [0, 1]
 
@@ -126,6 +148,17 @@ def third_step(**options: Any) -> None:
             {"kind": "Longer"},
             r"row 0: an observation has 2 numbers; its space Box\(.*\) has 1",
         ),
+        ({"kind": "Longer", "of": "phi_of_one"}, "row 0: an observation has 2 numbers"),
+        (
+            {"kind": "OldStep"},
+            "row 0: step returned 4 values; Gymnasium's returns observation, reward, terminated, ",
+        ),
+        (
+            {"kind": "OldReset"},
+            "row 0: reset returned ndarray; Gymnasium's returns observation, info$",
+        ),
+        ({"kind": "ForgetsInfo"}, "row 0: reset returned ndarray; Gymnasium's"),
+        ({"kind": "Three"}, "row 0: make returned 3; allowed: a gymnasium.Env$"),
         ({"kind": "Keys"}, "row 0: an observation does not fit the space Dict.*KeyError: 'b'"),
         (
             {"kind": "NotANumber"},
@@ -142,6 +175,25 @@ def third_step(**options: Any) -> None:
 def test_a_row_that_goes_wrong_is_named(options: dict[str, str], words: str) -> None:
     with pytest.raises(SeadsError, match=f"^environment 'own_faults:factory': {words}"):
         third_step(**options)
+
+
+@pytest.mark.parametrize("command", ["check", "train"])
+@pytest.mark.parametrize("env", ["own_faults:factory", "lightsout-cursor"])
+@pytest.mark.parametrize("option", ["num_envs=3", "name=x"])
+def test_options_do_not_have_the_names_by_which_rows_are_made(
+    command: str, env: str, option: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.main([command, env, "--env-set", option]) == 2
+    said = capsys.readouterr().err.splitlines()[-1]
+    assert said.startswith("seads: ")
+    assert f"{option.split('=')[0]!r}" in said
+    assert "multiple values" not in said
+
+
+@pytest.mark.parametrize("name", [":factory", "own_faults:"])
+def test_half_a_name_is_none(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["check", name]) == 2
+    assert f"environment {name!r}; allowed: module:factory" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("vectorise", ["none", "threads"])

@@ -19,6 +19,7 @@ from seads.jax_setup import prepare_jax
 from seads.solving import Executor, Solver, Solving, load, solve
 from seads.solving.boards import GameReader, Reader, goal_for
 from seads.solving.execution import Effect
+from seads.solving.operators import list_operators
 from seads.solving.symbolic_model import skill_costs, symbolic_model
 
 prepare_jax()
@@ -183,3 +184,11 @@ def test_a_packaged_agent_solves_by_name() -> None:
     assert found.moves == ("swap row 1, column 1 with row 1, column 2",)
     assert solve(agent, depth=2).solved
     assert str(agent).startswith("12 skills on tileswap-cursor, trained for ")
+
+
+def test_a_spare_skill_is_called_so_and_not_idle() -> None:
+    agent = exact_agent(skills=[{"own": skill != 3} for skill in range(25)])
+    spare = list_operators(agent)[3]
+    assert (spare.kind, spare.agreement, spare.move) == ("spare", None, None)
+    assert str(spare) == "skill 3 is spare: no effect of its own, left out of planning"
+    assert {one.kind for one in list_operators(agent) if one.skill != 3} == {"flips"}

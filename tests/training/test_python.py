@@ -93,14 +93,17 @@ def test_how_a_run_tells_itself(tmp_path: Path) -> None:
     )
 
 
+TRIES = "each made in 13% to 96% of its skill's newest tries"
+
+
 @pytest.mark.parametrize(
     ("env", "own", "settings", "metrics", "words"),
     [
         ("mine:make", 4, {}, "", "ls with --set num_skills=8"),
-        ("mine:make", 3, {}, "", "3 different effects, of 4 skills"),
-        ("mine:make", 4, {"num_skills": 4}, "", "4 different effects, of 4 skills"),
-        ("mine:make", 4, {}, '{"epoch": 1, "coverage": 3.0}\n', "4 different effects, of 4 skills"),
-        ("lightsout-cursor-2x2", 4, {}, "", "4 different effects, of 4 skills"),
+        ("mine:make", 3, {}, "", f"3 different effects, of 4 skills, {TRIES}"),
+        ("mine:make", 4, {"num_skills": 4}, "", TRIES),
+        ("mine:make", 4, {}, '{"epoch": 1, "coverage": 3.0}\n', TRIES),
+        ("lightsout-cursor-2x2", 4, {}, "", TRIES),
         (
             "mine:make",
             0,
@@ -129,7 +132,9 @@ def test_what_a_run_has_found_and_how_to_find_more(
     (tmp_path / "metrics.jsonl").write_text(metrics)
     (tmp_path / "agent").mkdir()
     run = Run(tmp_path, "finished", env, 0, 12_345)
-    skills = [{"own": number < own} for number in range(4)]
+    skills = [
+        {"own": number < own, "success": (0.96, 0.13, 0.5, 0.2)[number]} for number in range(4)
+    ]
     shape = SimpleNamespace(num_bits=2)
     vars(run)["agent"] = SimpleNamespace(num_skills=4, card={"skills": skills}, architecture=shape)
     assert run.learned.endswith(words)

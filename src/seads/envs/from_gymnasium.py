@@ -186,8 +186,9 @@ class GymBatch:
         seen = np.zeros((len(rows), own))
         for at, outcome in enumerate(outcomes):
             try:
-                bits[at] = self.symbol_of(outcome.observation)
+                # first, so that phi is not blamed for what it cannot read
                 seen[at] = self._flat(outcome.observation)
+                bits[at] = self.symbol_of(outcome.observation)
             except SeadsError as error:
                 raise SeadsError(f"row {rows[at]}: {error}") from error
         with np.errstate(over="ignore"):  # of what is taken whatever its numbers

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import reprlib
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import wait
 from typing import Any, Literal, NamedTuple, Protocol
@@ -40,7 +41,7 @@ class Reset(NamedTuple):
 
     def apply(self, env: gymnasium.Env) -> Outcome:
         options = None if self.symbol is None else {"symbol": self.symbol}
-        return Outcome(env.reset(seed=self.seed, options=options)[0])
+        return Outcome(_first_observation(env.reset(seed=self.seed, options=options)))
 
 
 class Act(NamedTuple):
@@ -49,7 +50,9 @@ class Act(NamedTuple):
     action: np.ndarray
 
     def apply(self, env: gymnasium.Env) -> Outcome:
-        observation, reward, terminated, truncated, _ = env.step(self.action)
+        answer = env.step(self.action)
+        _check_parts("step", answer, ("observation", "reward", "terminated", "truncated", "info"))
+        observation, reward, terminated, truncated, _ = answer
         return Outcome(observation, float(reward), bool(terminated or truncated))
 
 
@@ -71,8 +74,22 @@ class Look(NamedTuple):
             env.action_space,
             kind if known is None else known.id,
             None if known is None else known.max_episode_steps,
-            env.reset(seed=0)[0],
+            _first_observation(env.reset(seed=0)),
         )
+
+
+def _first_observation(answer: Any) -> Any:
+    """Of what a reset returned."""
+    _check_parts("reset", answer, ("observation", "info"))
+    return answer[0]
+
+
+def _check_parts(method: str, answer: Any, parts: Sequence[str]) -> None:
+    """A method returned what Gymnasium says it does."""
+    if isinstance(answer, tuple) and len(answer) == len(parts):
+        return
+    got = f"{len(answer)} values" if isinstance(answer, tuple) else type(answer).__name__
+    raise SeadsError(f"{method} returned {got}; Gymnasium's returns {', '.join(parts)}")
 
 
 class RowSet(Protocol):
@@ -102,6 +119,8 @@ def apply_to(row: int, env: gymnasium.Env, order: Reset | Act) -> Outcome:
     """An order carried out; whatever the environment raises names the row."""
     try:
         return order.apply(env)
+    except SeadsError as error:
+        raise RowFailed(f"row {row}: {error}") from error
     except FAILURES as error:
         verb = "reset" if isinstance(order, Reset) else "step"
         raise RowFailed(f"row {row} failed in {verb}: {told(error)}") from error
@@ -110,15 +129,20 @@ def apply_to(row: int, env: gymnasium.Env, order: Reset | Act) -> Outcome:
 def made(make: MakeEnv, row: int) -> gymnasium.Env:
     """A row's environment; whatever raises in making it names the row."""
     try:
-        return make()
+        env = make()
     except FAILURES as error:
         raise RowFailed(f"row {row} could not be made: {told(error)}") from error
+    if not isinstance(env, gymnasium.Env):
+        raise RowFailed(f"row {row}: make returned {reprlib.repr(env)}; allowed: a gymnasium.Env")
+    return env
 
 
 def looked_at(env: gymnasium.Env) -> Look:
     """What the first row's environment is like; whatever it raises is told."""
     try:
         return Look.at(env)
+    except SeadsError as error:
+        raise RowFailed(f"row 0: {error}") from error
     except FAILURES as error:
         raise RowFailed(f"row 0 failed at its first reset: {told(error)}") from error
 

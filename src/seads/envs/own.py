@@ -50,9 +50,22 @@ def make_own(
     return env
 
 
+def check_not_reserved(options: dict[str, Any]) -> None:
+    """No option of an environment has a name by which it is made anyway."""
+    for reserved in ("name", "num_envs"):
+        if reserved in options:
+            raise SeadsError(
+                f"an option of an environment is called {reserved!r}; allowed: any other name, "
+                "since its rows are made by that one"
+            )
+
+
 def find_factory(name: str, options: dict[str, Any]) -> Factory:
     """The factory, imported; raises unless it can be called with `num_envs` and the options."""
     module_name, _, factory_name = name.partition(":")
+    if not (module_name and factory_name):
+        raise SeadsError(f"environment {name!r}; allowed: module:factory")
+    check_not_reserved(options)
     # An installed command does not look where it was started, but its user means that place.
     # It stays on the path: worker processes of the environment inherit that.
     here = str(Path.cwd())

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections import Counter
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +17,9 @@ from seads.planning.describe import OperatorRow
 from seads.planning.pddl import write_pddl
 from seads.solving.agent import Agent, Board
 from seads.solving.boards import Reader
-from seads.solving.symbolic_model import symbolic_model
+from seads.solving.symbolic_model import spare_skills, symbolic_model
 
+SPARE = "is spare: no effect of its own, left out of planning"
 MOVE_SAMPLES = 64
 """States in which a skill's predicted effect is compared with the game's moves."""
 
@@ -34,15 +36,18 @@ class SkillOperator(OperatorRow):
 
     def to_json(self) -> dict[str, Any]:
         """As `seads plan --operators --json` prints it."""
-        return asdict(self)
+        return dataclasses.asdict(self)
 
 
 def list_operators(agent: Agent) -> list[SkillOperator]:
     """A row for every skill of the agent; operators are found around the solved board."""
     compiled = compile_model(symbolic_model(agent), _around(agent))
+    spare = spare_skills(agent)
     states = walk(compiled.model, _around(agent), MOVE_SAMPLES, np.random.default_rng(0))
     found = []
     for row in operator_rows(compiled, agent.boards.bit_name):
+        if spare[row.skill]:
+            row = dataclasses.replace(row, kind="spare", effect=SPARE, agreement=None)
         after = compiled.model.successor(states, np.full(len(states), row.skill))
         move, share = _usual_move(agent.boards, states, after)
         found.append(

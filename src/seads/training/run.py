@@ -64,9 +64,15 @@ class Run:
     @property
     def effects(self) -> int | None:
         """How many effects were found: skills that do what no other does. None without a model."""
+        return None if self._reliability is None else len(self._reliability)
+
+    @property
+    def _reliability(self) -> list[float] | None:
+        """How often each skill with an effect of its own does what is expected of it."""
         if not (self.directory / "agent").is_dir() or self.config.settings.algorithm != "seads":
             return None
-        return sum(skill.get("own", True) for skill in self.agent.card.get("skills", []))
+        skills = self.agent.card.get("skills", [])
+        return [skill["success"] for skill in skills if skill.get("own", True)]
 
     @property
     def learned(self) -> str:
@@ -75,6 +81,9 @@ class Run:
             return ""
         skills = self.agent.num_skills
         found = f"{self.effects} different effects, of {skills} skills"
+        if self._reliability:
+            low, high = min(self._reliability), max(self._reliability)
+            found += f", each made in {low:.0%} to {high:.0%} of its skill's newest tries"
         if not self.effects and any(line.get("changed") for line in self.metrics):
             return f"{found}: bits change, but no skill is reliable yet; it takes more env steps"
         if not self.effects:

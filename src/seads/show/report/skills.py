@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 FIELD_COLOUR = "#ECEEF1"
 EFFECTIVE = "#1A9C3E"
 CHANGED, MAYBE = colour(1), "#F0BF99"
-SAME_EVERYWHERE = ("nothing", "flips", "exchanges")
+SAME_EVERYWHERE = ("nothing", "flips", "exchanges", "spare")
 """Kinds of operators that change the same fields of every board."""
 MOST_SKILLS = 81
 """More small boards than this in one figure are too small to see anything."""
