@@ -19,6 +19,7 @@ from seads.training import Run
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 FILES = {
+    "cabinet": {},
     "gymnasium_reacher": {},
     "dm_control_finger": {},
     "ogbench_puzzle": {"size": "3x3", "vectorise": "none"},
@@ -118,3 +119,18 @@ def test_the_benchmarks_own_verdict() -> None:
     task.reset(seed=0)
     assert not task.success
     task.close()
+
+
+def test_a_drawer_moves_with_the_cursor_that_holds_it_if_it_is_unlocked() -> None:
+    cabinet = importlib.import_module("cabinet")
+    env = cabinet.Cabinet()
+    env.reset(seed=0)
+    env.out, env.unlocked = np.array([0.72, 0.2]), np.array([True, False])
+    env.cursor = np.array([0.72, cabinet.RAILS[0]])
+    pulled = env.step(np.array([1.0, 0.0, 0.5]))[0]
+    assert cabinet.phi(pulled).tolist() == [True, False, True, False, False, True]
+    env.cursor = np.array([0.2, cabinet.RAILS[1]])
+    locked = env.step(np.array([1.0, 0.0, 0.5]))[0]
+    np.testing.assert_array_equal(cabinet.phi(locked), cabinet.phi(pulled))
+    env.cursor = cabinet.BUTTONS[1].copy()
+    assert cabinet.phi(env.step(np.array([0.0, 0.0, 0.7]))[0])[:2].tolist() == [True, True]

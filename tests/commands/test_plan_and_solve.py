@@ -283,6 +283,18 @@ def test_old_agents_know_no_costs(tmp_path: Path, refusal: Callable[..., str]) -
     assert "no statistics of its skills" in said
 
 
+def test_where_there_is_no_plan_spare_skills_are_told(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    known = {"episodes": 10, "steps": 3.0, "success": 0.9}
+    skills = [known | {"skill": skill, "own": skill != 0} for skill in range(4)]
+    exact_agent("lightsout-cursor-2x2", skills=skills).save(tmp_path)
+    assert cli.main(["plan", str(tmp_path), "--board", "## #."]) == 0
+    assert "1 of 4 skills are spare, and left out of planning" in capsys.readouterr().out
+    assert cli.main(["plan", str(tmp_path), "--board", "## .#"]) == 0
+    assert "spare" not in capsys.readouterr().out
+
+
 def test_an_environment_without_a_game_takes_bits(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,

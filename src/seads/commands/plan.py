@@ -71,6 +71,7 @@ def run(options: Options) -> dict[str, Any]:
 
 def make_plan(agent: Agent, board: str, options: Options) -> dict[str, Any]:
     """Plan, show the plan, and return it for JSON."""
+    from seads.solving.symbolic_model import spare_skills
     from seads.solving.words import side_by_side
 
     found = agent.plan(
@@ -84,6 +85,8 @@ def make_plan(agent: Agent, board: str, options: Options) -> dict[str, Any]:
     start, goal = map(agent.boards.write, agent.task(board, options.goal))
     print(side_by_side(f"from\n{start}", f"to\n{goal}"), end="\n\n")
     print(found)
+    if not found.solved and (spare := int(spare_skills(agent).sum())):
+        print(f"{spare} of {agent.num_skills} skills are spare, and left out of planning")
     result = found.to_json()
     if options.pddl is not None:
         from seads.solving.operators import export_pddl
@@ -113,7 +116,7 @@ def operators_text(operators: list[SkillOperator]) -> str:
     from seads.tables import least, table_text
 
     rows: list[tuple[str, ...]] = []
-    shown, rest = least([one.agreement or 0.0 for one in operators])
+    shown, rest = least([1.0 if one.kind == "spare" else one.agreement or 0.0 for one in operators])
     for one in (operators[row] for row in shown):
         name = one.move_name or "none"
         if one.move is not None and one.share < 1:

@@ -1,0 +1,58 @@
+"""A cursor at a cabinet: two drawers, each locked and unlocked by a button. An open problem.
+
+    seads train cabinet:factory --env-steps 2e5                                    # four minutes
+    seads evaluate runs/cabinet-factory-seads-default-seed0 --what coverage --allow cabinet:factory
+
+A drawer moves with the cursor that holds its handle, but only while it is unlocked, and no skill
+sees the lock: two effects are easy and always possible, four take more and are possible sometimes.
+From a random start 3.5 of the 6 effects are possible on average.
+
+What came out with seeds 0, 1, 2: OUTCOME
+"""
+
+import gymnasium
+import numpy as np
+
+from seads.envs import wrap
+
+BUTTONS = np.array([[0.15, 0.1], [0.85, 0.1]])
+"""Where a push toggles each drawer's lock."""
+RAILS = np.array([0.5, 0.85])
+"""How high each drawer's handle is; how far to the right it is tells how far the drawer is out."""
+
+
+class Cabinet(gymnasium.Env):
+    """Observed: the cursor, how far out the drawers are, and whether they are unlocked."""
+
+    observation_space = gymnasium.spaces.Box(0.0, 1.0, (6,), np.float32)
+    action_space = gymnasium.spaces.Box(-1.0, 1.0, (3,), np.float32)
+
+    def reset(self, *, seed=None, options=None):
+        super().reset(seed=seed)
+        self.cursor, self.out = self.np_random.random((2, 2))
+        self.unlocked = self.np_random.random(2) < 0.5
+        return self._observation(), {}
+
+    def step(self, action):
+        move, push = 0.1 * np.asarray(action[:2], float), action[2]
+        handles = np.stack([self.out, RAILS], 1)
+        held = (np.abs(handles - self.cursor).max(1) < 0.08) & self.unlocked & (push > 0.3)
+        self.out = np.where(held, np.clip(self.out + move[0], 0, 1), self.out)
+        self.cursor = np.clip(self.cursor + move, 0, 1)
+        pressed = (np.abs(BUTTONS - self.cursor).max(1) < 0.1) & (push > 0.6)
+        self.unlocked = self.unlocked ^ pressed
+        return self._observation(), 0.0, False, False, {}
+
+    def _observation(self):
+        return np.concatenate([self.cursor, self.out, self.unlocked]).astype(np.float32)
+
+
+def phi(observation):
+    """Which drawers are unlocked, which are open, which are closed; one may be in between."""
+    out, unlocked = observation[2:4], observation[4:] > 0.5
+    return np.concatenate([unlocked, out > 0.75, out < 0.25])
+
+
+def factory(num_envs):
+    """What `seads train` learns on; each bit can change alone, which is one effect."""
+    return wrap(Cabinet, phi, num_envs, step_limit=20, num_moves=6)
