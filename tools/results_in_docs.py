@@ -45,11 +45,11 @@ def beside_the_paper(results: Results) -> list[Sequence[str]]:
         coverage, success = (said.coverage, said.success) if said else (None, None)
         theirs = coverage or success
         solved = success.text.replace(".0%", "%").replace("%", " %") if success else ""
-        moves = _averaged(values_of(runs, "coverage"), "**{:.2f}**")
+        moves = _averaged(values_of(runs, "coverage"), "**{:.2f}**", f" of {runs[0].moves}")
         lines.append(
             (
                 env,
-                _then(f"{coverage.value}" if coverage else "", f"{moves} of {runs[0].moves}"),
+                _then(str(coverage.value) if coverage else "", moves),
                 _then(solved, _averaged(_percents(runs, "success"), "**{:.4g} %**")),
                 _averaged(_percents(runs, "success_no_replan"), "{:.4g} %"),
                 _then(_power(theirs.env_steps) if theirs else "", _power(runs[0].budget)),
@@ -212,14 +212,14 @@ def _moves_at(points: Sequence[Point], runs: Sequence[RunResult], steps: int) ->
     return f"{np.mean(found):.1f}"
 
 
-def _averaged(values: Sequence[float], form: str) -> str:
+def _averaged(values: Sequence[float], form: str, unit: str = "") -> str:
     """The mean, and its interval where that shows; of fewer than five runs their range."""
     if not values:
         return ""
     plain = form.replace("*", "").replace(" %", "")
     low, high = (plain.format(one) for one in comparing.mean_spread(values) or (0, 0))
     few = "range " if len(values) < comparing.FEWEST_TO_RESAMPLE else ""
-    mean = form.format(comparing.mean_std(values)[0])
+    mean = form.format(comparing.mean_std(values)[0]) + unit
     return mean if low == high else f"{mean} ({few}{low} to {high})"
 
 

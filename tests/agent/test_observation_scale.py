@@ -49,6 +49,26 @@ def test_the_unit_of_a_number_does_not_matter() -> None:
         assert np.corrcoef(seen[..., column].ravel(), seen[..., 0].ravel())[0, 1] > 0.99
 
 
+def test_what_is_left_of_numbers_that_cancel_out_is_no_unit() -> None:
+    rng = np.random.default_rng(0)
+    rest = rng.choice([-6e-17, 0.0, 6e-17], (6, 20)), np.full((6, 20), 1e-38)
+    rows = np.stack([*rest, rng.random((6, 20)) < 0.5, np.ones((6, 20))], -1).astype(np.float32)
+    rows[0, 0, 1] = 0.0
+    scale = ObservationScale(4, (2, 3)).updated(rows, np.ones((6, 20), bool))
+    assert np.abs(np.asarray(scale(rows))[..., :2]).max() < 1e-6
+
+
+def test_a_small_number_that_goes_along_with_a_bit_is_seen_from_the_start() -> None:
+    rng = np.random.default_rng(0)
+    scale = ObservationScale(3, (1, 2))
+    for _ in range(3):
+        bits = rng.random((8, 20, 1)) < 0.5
+        hint = 1e-5 * (bits + 0.375 * rng.standard_normal(bits.shape))  # a correlation of 0.8
+        rows = np.concatenate([hint, bits, np.ones_like(hint)], -1).astype(np.float32)
+        scale = scale.updated(rows, np.ones((8, 20), bool))
+        assert scale.seen.tolist() == [True, True, True]
+
+
 def test_a_folded_policy_acts_on_plain_observations_as_the_other_on_scaled_ones() -> None:
     policy = make_policy(5 + 2, 2, (16,), jax.random.key(0), unseen=(3, 4))
     rng = np.random.default_rng(1)

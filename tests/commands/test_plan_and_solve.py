@@ -290,7 +290,7 @@ def test_where_there_is_no_plan_spare_skills_are_told(
     skills = [known | {"skill": skill, "own": skill != 0} for skill in range(4)]
     exact_agent("lightsout-cursor-2x2", skills=skills).save(tmp_path)
     assert cli.main(["plan", str(tmp_path), "--board", "## #."]) == 0
-    assert "1 of 4 skills are spare, and left out of planning" in capsys.readouterr().out
+    assert "left out of planning, since they are spare: 1 of 4 skills" in capsys.readouterr().out
     assert cli.main(["plan", str(tmp_path), "--board", "## .#"]) == 0
     assert "spare" not in capsys.readouterr().out
 

@@ -93,7 +93,7 @@ def test_how_a_run_tells_itself(tmp_path: Path) -> None:
     )
 
 
-TRIES = "each made in 13% to 96% of its skill's newest tries"
+TRIES = "which did as the model says in 20% to 100% of their newest tries"
 
 
 @pytest.mark.parametrize(
@@ -133,7 +133,8 @@ def test_what_a_run_has_found_and_how_to_find_more(
     (tmp_path / "agent").mkdir()
     run = Run(tmp_path, "finished", env, 0, 12_345)
     skills = [
-        {"own": number < own, "success": (0.96, 0.13, 0.5, 0.2)[number]} for number in range(4)
+        {"own": skill < own, "episodes": 10, "success": (worked + 1) / 12}
+        for skill, worked in enumerate((10, 2, 5, 3))
     ]
     shape = SimpleNamespace(num_bits=2)
     vars(run)["agent"] = SimpleNamespace(num_skills=4, card={"skills": skills}, architecture=shape)

@@ -11,7 +11,7 @@ import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from seads.agent.arrays import from_arrays, read_arrays
-from seads.envs.own import is_own
+from seads.envs.own import check_env_options, is_own
 from seads.errors import SeadsError, unknown
 from seads.reading import Count, Name, Options, Share, Text, as_kind, read_bytes, read_json
 from seads.trust import refusal
@@ -22,12 +22,6 @@ CARD_IS = "an agent's card"
 
 Shape = TypeVar("Shape")
 Networks = TypeVar("Networks")
-
-
-def check_env_options(options: dict[str, Any]) -> None:
-    """Raise for a name that is no option of an environment, but says how one is made."""
-    for name in sorted(options.keys() & {"name", "num_envs", "split", "depths", "mode"}):
-        raise SeadsError(f"{name!r} is no option of an environment, but decided by who makes one")
 
 
 class SkillFacts(Struct, forbid_unknown_fields=True):

@@ -14,6 +14,8 @@ ALIKE = 0.999
 """A number whose correlation with a bit of the symbol is beyond this is that bit in disguise."""
 ROUNDING = 1e-6
 """A share of a number's size: eight times the distance of neighbouring float32 numbers."""
+NOISE = 1e-12
+"""What is nearer to zero than this is no unit, but what is left of numbers that cancel out."""
 
 
 class ObservationScale(eqx.Module):
@@ -50,7 +52,8 @@ class ObservationScale(eqx.Module):
     @property
     def _constant(self) -> Bool[Array, "obs"]:
         """Never further apart than rounding makes them, whatever their unit."""
-        return self.high - self.low <= ROUNDING * jnp.maximum(abs(self.high), abs(self.low))
+        size = jnp.maximum(abs(self.high), abs(self.low))
+        return self.high - self.low <= jnp.maximum(ROUNDING * size, NOISE)
 
     @property
     def centre(self) -> Float[Array, "obs"]:
@@ -69,8 +72,7 @@ class ObservationScale(eqx.Module):
         """Which numbers are not a bit of the symbol in disguise."""
         bits = self.variance[slice(*self.symbol)]
         alike = self.with_bits**2 > ALIKE**2 * self.variance[:, None] * bits
-        # a tiny variance is lost in rounding at first, and then tells nothing
-        varies = (~self._constant & (self.variance > 0))[:, None] & (bits > 1e-6)
+        varies = ~self._constant[:, None] & (bits > 1e-6)
         return ~(self._body & (alike & varies).any(1))
 
     def __call__(self, observations: Float[Array, "*batch obs"]) -> Float[Array, "*batch obs"]:
@@ -101,7 +103,12 @@ class ObservationScale(eqx.Module):
             self,
             (
                 self.mean + share * gap,
-                merged(self.variance, variance, gap**2),
+                # merging with the one it starts from would round a small variance away
+                jnp.where(
+                    first & (variance < ROUNDING),
+                    variance,
+                    merged(self.variance, variance, gap**2),
+                ),
                 jnp.where(first, low, jnp.minimum(self.low, low)),
                 jnp.where(first, high, jnp.maximum(self.high, high)),
                 merged(self.with_bits, with_bits, gap[:, None] * gap[bits]),

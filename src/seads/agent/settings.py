@@ -206,9 +206,9 @@ class AgentSettings:
         without_novelty = dict(
             novelty_bonus=False, surprise=False, skip_explained=False, weaker_rivals=True
         )
-        for name, only in without_novelty.items() if vic else ():
+        for name, only in without_novelty.items():
             require(
-                getattr(self, name) is only,
+                not vic or getattr(self, name) is only,
                 name,
                 f"{only} with algorithm='vic', whose discriminator knows no novelty",
             )

@@ -11,6 +11,11 @@ from seads.agent.effects import own_effects
 from seads.agent.skill_model import Discriminator, ForwardModel
 
 
+def successes(skill: dict[str, Any]) -> float:
+    """In how many of its episodes a skill did what the model said, from its statistics."""
+    return float(skill["success"] * (skill["episodes"] + 2) - 1)
+
+
 def skill_statistics(
     model: ForwardModel | Discriminator, episodes: Episodes
 ) -> list[dict[str, Any]]:

@@ -71,6 +71,7 @@ def run(options: Options) -> dict[str, Any]:
 
 def make_plan(agent: Agent, board: str, options: Options) -> dict[str, Any]:
     """Plan, show the plan, and return it for JSON."""
+    from seads.planning.result import PlanStatus
     from seads.solving.symbolic_model import spare_skills
     from seads.solving.words import side_by_side
 
@@ -85,8 +86,9 @@ def make_plan(agent: Agent, board: str, options: Options) -> dict[str, Any]:
     start, goal = map(agent.boards.write, agent.task(board, options.goal))
     print(side_by_side(f"from\n{start}", f"to\n{goal}"), end="\n\n")
     print(found)
-    if not found.solved and (spare := int(spare_skills(agent).sum())):
-        print(f"{spare} of {agent.num_skills} skills are spare, and left out of planning")
+    no_way = found.status in (PlanStatus.UNSOLVABLE, PlanStatus.NO_COMBINATION)
+    if no_way and (spare := int(spare_skills(agent).sum())):
+        print(f"left out of planning, since they are spare: {spare} of {agent.num_skills} skills")
     result = found.to_json()
     if options.pddl is not None:
         from seads.solving.operators import export_pddl

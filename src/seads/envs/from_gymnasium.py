@@ -89,6 +89,8 @@ class GymBatch:
         self._closed = False
         try:
             look = self._rows.look
+            # first, so that phi is not blamed for what it cannot read
+            _flatten(look.observation_space, look.observation)
             bits = _ask(phi, look.observation, num_bits)
             self.spec = _describe(look, name, len(bits), step_limit, num_moves)
             self._rows.build()
@@ -186,7 +188,6 @@ class GymBatch:
         seen = np.zeros((len(rows), own))
         for at, outcome in enumerate(outcomes):
             try:
-                # first, so that phi is not blamed for what it cannot read
                 seen[at] = self._flat(outcome.observation)
                 bits[at] = self.symbol_of(outcome.observation)
             except SeadsError as error:
@@ -202,19 +203,9 @@ class GymBatch:
 
     def _flat(self, observation: Any) -> Float[np.ndarray, "own"]:
         """An observation's numbers in a row; raises unless they fit, and can be learned from."""
-        try:
-            flat = np.asarray(gymnasium.spaces.flatten(self._space, observation), np.float64)
-        except FAILURES as error:
-            raise SeadsError(
-                f"an observation does not fit the space {self._space}: {told(error)}"
-            ) from error
-        size = self.spec.own_size
-        if flat.shape != (size,):
-            raise SeadsError(
-                f"an observation has {flat.size} numbers; its space {self._space} has {size}"
-            )
+        flat = _flatten(self._space, observation)
         good = np.abs(flat) <= FARTHEST  # which no NaN is
-        if np.count_nonzero(good) < size and not self.any_number:
+        if np.count_nonzero(good) < len(flat) and not self.any_number:
             place = int(good.argmin())
             raise SeadsError(
                 f"observation[{place}] is {flat[place]:g}; allowed: finite numbers, of "
@@ -267,6 +258,18 @@ class GymBatch:
 
 wrap = GymBatch
 """`GymBatch`, by what one does with it: `return wrap(make, phi, num_envs)` in a factory."""
+
+
+def _flatten(space: gymnasium.Space, observation: Any) -> Float[np.ndarray, "own"]:
+    """An observation's numbers in a row; raises unless it fits its space."""
+    try:
+        flat = np.asarray(gymnasium.spaces.flatten(space, observation), np.float64)
+    except FAILURES as error:
+        raise SeadsError(f"an observation does not fit the space {space}: {told(error)}") from error
+    size = gymnasium.spaces.flatdim(space)
+    if flat.shape != (size,):
+        raise SeadsError(f"an observation has {flat.size} numbers; its space {space} has {size}")
+    return flat
 
 
 def _ask(phi: Phi, observation: Any, num_bits: int | None) -> Bool[np.ndarray, "bits"]:

@@ -17,12 +17,18 @@ from seads.threads import Threads
 
 Vectorise = Literal["none", "threads", "processes"]
 MakeEnv = Callable[[], gymnasium.Env]
+NEEDED = ("reset", "step", "close", "observation_space", "action_space", "spec", "unwrapped")
+"""What is used of a Gymnasium environment."""
 PATIENCE = 0.5
 """Seconds that rows which are still at work when they are closed have to come to an end."""
 
 
 class RowFailed(SeadsError):
     """A user's environment raised or died: which row, at what, and what it said."""
+
+
+class NotGymnasium(SeadsError):
+    """An environment answered otherwise than Gymnasium's do."""
 
 
 class Outcome(NamedTuple):
@@ -86,10 +92,11 @@ def _first_observation(answer: Any) -> Any:
 
 def _check_parts(method: str, answer: Any, parts: Sequence[str]) -> None:
     """A method returned what Gymnasium says it does."""
-    if isinstance(answer, tuple) and len(answer) == len(parts):
+    several = isinstance(answer, tuple | list)
+    if several and len(answer) == len(parts):
         return
-    got = f"{len(answer)} values" if isinstance(answer, tuple) else type(answer).__name__
-    raise SeadsError(f"{method} returned {got}; Gymnasium's returns {', '.join(parts)}")
+    got = f"{len(answer)} values" if several else type(answer).__name__
+    raise NotGymnasium(f"{method} returned {got}; Gymnasium's returns {', '.join(parts)}")
 
 
 class RowSet(Protocol):
@@ -119,7 +126,7 @@ def apply_to(row: int, env: gymnasium.Env, order: Reset | Act) -> Outcome:
     """An order carried out; whatever the environment raises names the row."""
     try:
         return order.apply(env)
-    except SeadsError as error:
+    except NotGymnasium as error:
         raise RowFailed(f"row {row}: {error}") from error
     except FAILURES as error:
         verb = "reset" if isinstance(order, Reset) else "step"
@@ -132,8 +139,14 @@ def made(make: MakeEnv, row: int) -> gymnasium.Env:
         env = make()
     except FAILURES as error:
         raise RowFailed(f"row {row} could not be made: {told(error)}") from error
-    if not isinstance(env, gymnasium.Env):
-        raise RowFailed(f"row {row}: make returned {reprlib.repr(env)}; allowed: a gymnasium.Env")
+    missing = [name for name in NEEDED if not hasattr(env, name)]
+    if missing:
+        if hasattr(env, "close"):
+            close_all({row: env})
+        raise RowFailed(
+            f"row {row}: make returned {reprlib.repr(env)}, which lacks {', '.join(missing)}; "
+            "allowed: a gymnasium.Env"
+        )
     return env
 
 
@@ -141,13 +154,13 @@ def looked_at(env: gymnasium.Env) -> Look:
     """What the first row's environment is like; whatever it raises is told."""
     try:
         return Look.at(env)
-    except SeadsError as error:
+    except NotGymnasium as error:
         raise RowFailed(f"row 0: {error}") from error
     except FAILURES as error:
         raise RowFailed(f"row 0 failed at its first reset: {told(error)}") from error
 
 
-def close_all(envs: Mapping[int, gymnasium.Env]) -> None:
+def close_all(envs: Mapping[int, Any]) -> None:
     """Close every row's environment; what is raised there is told, for it does no harm any more."""
     failed = {}
     for row, env in envs.items():

@@ -50,14 +50,10 @@ def make_own(
     return env
 
 
-def check_not_reserved(options: dict[str, Any]) -> None:
-    """No option of an environment has a name by which it is made anyway."""
-    for reserved in ("name", "num_envs"):
-        if reserved in options:
-            raise SeadsError(
-                f"an option of an environment is called {reserved!r}; allowed: any other name, "
-                "since its rows are made by that one"
-            )
+def check_env_options(options: dict[str, Any]) -> None:
+    """Raise for a name that is no option of an environment, but says how one is made."""
+    for name in sorted(options.keys() & {"name", "num_envs", "split", "depths", "mode"}):
+        raise SeadsError(f"{name!r} is no option of an environment, but decided by who makes one")
 
 
 def find_factory(name: str, options: dict[str, Any]) -> Factory:
@@ -65,7 +61,7 @@ def find_factory(name: str, options: dict[str, Any]) -> Factory:
     module_name, _, factory_name = name.partition(":")
     if not (module_name and factory_name):
         raise SeadsError(f"environment {name!r}; allowed: module:factory")
-    check_not_reserved(options)
+    check_env_options(options)
     # An installed command does not look where it was started, but its user means that place.
     # It stays on the path: worker processes of the environment inherit that.
     here = str(Path.cwd())

@@ -14,7 +14,7 @@ from seads.envs.checks import FARTHEST
 from seads.envs.from_gymnasium import KINDS, GymBatch
 from seads.envs.gymnasium_rows import Vectorise
 from seads.envs.interface import EnvSpec
-from seads.envs.own import check_not_reserved
+from seads.envs.own import check_env_options
 from seads.envs.pace import Pace, available_megabytes, built, measure
 from seads.envs.probing import Probe, probe
 from seads.envs.registry import most_rows
@@ -270,7 +270,7 @@ def check(
     if not seconds > 0:
         raise SeadsError(f"seconds={seconds}; allowed: more than 0")
     options = options or {}
-    check_not_reserved(options)
+    check_env_options(options)
     rows = most_rows(name, options, min(MOST_ROWS, 2 * cores()))
     training_rows = most_rows(name, options, training_rows)
     with built(name, rows, options) as (env, costs):

@@ -18,7 +18,7 @@ class OperatorRow:
 
     skill: int
     kind: str
-    """nothing, flips, flips if, exchanges, depends, usually or opaque; spare of an agent's skill"""
+    """nothing, flips, flips if, exchanges, depends, usually or opaque"""
     effect: str
     """What the skill does, in words."""
     agreement: float | None

@@ -26,7 +26,10 @@ MOVE_SAMPLES = 64
 
 @dataclass(frozen=True)
 class SkillOperator(OperatorRow):
-    """One skill in words, with the move of the game that it makes."""
+    """One skill in words, with the move of the game that it makes.
+
+    One more kind than operators have is spare: a skill without an effect of its own.
+    """
 
     move: int | None
     """The game move that the model's prediction is in most states."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from seads.agent.skill_costs import successes
 from seads.planning.result import Plan, PlanStatus
 
 READY = 0.5
@@ -26,9 +27,7 @@ def foreseen(card: dict[str, Any]) -> float | None:
     episodes = sum(one["episodes"] for one in skills)
     if not episodes:
         return None
-    # a card has (successes + 1) / (episodes + 2) of each skill
-    successes = sum(one["success"] * (one["episodes"] + 2) - 1 for one in skills)
-    return float(successes / episodes)
+    return sum(map(successes, skills)) / episodes
 
 
 class Patience:

@@ -12,7 +12,7 @@ from typing import Any, Generic, NotRequired, TypedDict, TypeVar
 
 from msgspec import Struct
 
-from seads.agent.card import check_env_options
+from seads.envs.own import check_env_options
 from seads.errors import require
 from seads.files import write_text_aside
 from seads.reading import Count, Name, Options, as_kind, read_bytes

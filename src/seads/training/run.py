@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from seads.agent.settings import skills_by_bits
+from seads.agent.skill_costs import successes
 from seads.checkpoints import checkpoints
 from seads.envs.own import is_own
 from seads.errors import SeadsError
@@ -64,26 +65,28 @@ class Run:
     @property
     def effects(self) -> int | None:
         """How many effects were found: skills that do what no other does. None without a model."""
-        return None if self._reliability is None else len(self._reliability)
+        own = self._skills_with_effects
+        return None if own is None else len(own)
 
-    @property
-    def _reliability(self) -> list[float] | None:
-        """How often each skill with an effect of its own does what is expected of it."""
+    @cached_property
+    def _skills_with_effects(self) -> list[dict[str, Any]] | None:
+        """What the agent's card says of the skills that have an effect of their own."""
         if not (self.directory / "agent").is_dir() or self.config.settings.algorithm != "seads":
             return None
-        skills = self.agent.card.get("skills", [])
-        return [skill["success"] for skill in skills if skill.get("own", True)]
+        return [one for one in self.agent.card.get("skills", []) if one.get("own", True)]
 
     @property
     def learned(self) -> str:
         """What was found, as words for a terminal; empty of a run that learns no model."""
-        if self.effects is None:
+        own = self._skills_with_effects
+        if own is None:
             return ""
         skills = self.agent.num_skills
         found = f"{self.effects} different effects, of {skills} skills"
-        if self._reliability:
-            low, high = min(self._reliability), max(self._reliability)
-            found += f", each made in {low:.0%} to {high:.0%} of its skill's newest tries"
+        if shares := [successes(one) / one["episodes"] for one in own if one["episodes"]]:
+            low, high = f"{min(shares):.0%}", f"{max(shares):.0%}"
+            span = low if low == high else f"{low} to {high}"
+            found += f", which did as the model says in {span} of their newest tries"
         if not self.effects and any(line.get("changed") for line in self.metrics):
             return f"{found}: bits change, but no skill is reliable yet; it takes more env steps"
         if not self.effects:

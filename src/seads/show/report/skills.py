@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 FIELD_COLOUR = "#ECEEF1"
 EFFECTIVE = "#1A9C3E"
 CHANGED, MAYBE = colour(1), "#F0BF99"
-SAME_EVERYWHERE = ("nothing", "flips", "exchanges", "spare")
+SAME_EVERYWHERE = ("nothing", "flips", "exchanges")
 """Kinds of operators that change the same fields of every board."""
 MOST_SKILLS = 81
 """More small boards than this in one figure are too small to see anything."""
@@ -107,6 +107,7 @@ def draw_operators(
     with _small_boards(len(kinds), 1.45, heading) as (drawn, boards):
         for skill, (one, kind) in enumerate(zip(boards, kinds, strict=True)):
             note, tint = ("", CHANGED) if kind in SAME_EVERYWHERE else ("  depends", MAYBE)
+            note = "  spare" if kind == "spare" else note
             try:
                 changed = np.flatnonzero(game.from_bits(after[[skill]])[0] != game.goal)
             except SeadsError:  # a model may predict bits that are no board
