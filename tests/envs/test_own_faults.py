@@ -67,6 +67,9 @@ class Arrives(Late):
     def fall(self, seen):
         return seen * 0 + np.float32(0.95)
 
+class Many(Point):
+    observation_space = gymnasium.spaces.Sequence(Point.observation_space)
+
 class LongFromTheStart(Point):
     def reset(self, **more):
         return np.zeros(2, np.float32), {}
@@ -154,6 +157,7 @@ def third_step(**options: Any) -> None:
             r"row 0: an observation has 2 numbers; its space Box\(.*\) has 1",
         ),
         ({"kind": "Longer", "of": "phi_of_one"}, "row 0: an observation has 2 numbers"),
+        ({"kind": "Many"}, r"observations of Sequence\(.*\) cannot be flattened$"),
         ({"kind": "LongFromTheStart", "of": "phi_of_one"}, "an observation has 2 numbers"),
         (
             {"kind": "OldStep"},

@@ -89,8 +89,7 @@ class GymBatch:
         self._closed = False
         try:
             look = self._rows.look
-            # first, so that phi is not blamed for what it cannot read
-            _flatten(look.observation_space, look.observation)
+            _check_first(look)  # or phi would be blamed for what it cannot read
             bits = _ask(phi, look.observation, num_bits)
             self.spec = _describe(look, name, len(bits), step_limit, num_moves)
             self._rows.build()
@@ -203,7 +202,7 @@ class GymBatch:
 
     def _flat(self, observation: Any) -> Float[np.ndarray, "own"]:
         """An observation's numbers in a row; raises unless they fit, and can be learned from."""
-        flat = _flatten(self._space, observation)
+        flat = _flatten(self._space, observation, self.spec.own_size)
         good = np.abs(flat) <= FARTHEST  # which no NaN is
         if np.count_nonzero(good) < len(flat) and not self.any_number:
             place = int(good.argmin())
@@ -260,16 +259,23 @@ wrap = GymBatch
 """`GymBatch`, by what one does with it: `return wrap(make, phi, num_envs)` in a factory."""
 
 
-def _flatten(space: gymnasium.Space, observation: Any) -> Float[np.ndarray, "own"]:
-    """An observation's numbers in a row; raises unless it fits its space."""
+def _flatten(space: gymnasium.Space, observation: Any, size: int) -> Float[np.ndarray, "own"]:
+    """An observation's numbers in a row; raises unless it fits its space, of this size."""
     try:
         flat = np.asarray(gymnasium.spaces.flatten(space, observation), np.float64)
     except FAILURES as error:
         raise SeadsError(f"an observation does not fit the space {space}: {told(error)}") from error
-    size = gymnasium.spaces.flatdim(space)
     if flat.shape != (size,):
         raise SeadsError(f"an observation has {flat.size} numbers; its space {space} has {size}")
     return flat
+
+
+def _check_first(look: Look) -> None:
+    """Observations can be flattened, and the first one fits its space."""
+    space = look.observation_space
+    if not space.is_np_flattenable:
+        raise SeadsError(f"observations of {space} cannot be flattened")
+    _flatten(space, look.observation, gymnasium.spaces.flatdim(space))
 
 
 def _ask(phi: Phi, observation: Any, num_bits: int | None) -> Bool[np.ndarray, "bits"]:
@@ -310,8 +316,6 @@ def _describe(
         raise SeadsError(f"the action space must be a Box, not {space}")
     if not (np.isfinite(space.low).all() and np.isfinite(space.high).all()):
         raise SeadsError(f"the action space must be bounded, not {space}")
-    if not look.observation_space.is_np_flattenable:
-        raise SeadsError(f"observations of {look.observation_space} cannot be flattened")
     limit = look.max_episode_steps if step_limit is None else step_limit
     if limit is None:
         raise SeadsError("step_limit is needed: the environment has no max_episode_steps")

@@ -216,7 +216,7 @@ class LoopRows:
         """No two rows are one environment, of which each would see what the other does."""
         first: dict[int, int] = {}
         for row, env in enumerate(self._envs):
-            other = first.setdefault(id(getattr(env, "unwrapped", env)), row)
+            other = first.setdefault(id(env.unwrapped), row)
             if other != row:
                 raise SeadsError(
                     f"rows {other} and {row} are one and the same environment; make must return a "
