@@ -36,12 +36,13 @@ from against_matmul import Seconds, UpdateShape, against_matmul, ratio, take_tur
 
 from seads.agent import sac
 from seads.agent.arrays import from_arrays, to_arrays
-from seads.agent.batches import draw_episodes, model_batches, reward_episodes, score
+from seads.agent.batches import draw_episodes, model_batches, reward_episodes
 from seads.agent.learner import update_model, update_sac
 from seads.agent.networks import make_critics, make_policy
 from seads.agent.presets import preset
 from seads.agent.relabel import relabel
 from seads.agent.reward import clipped_posterior
+from seads.agent.scoring import score
 from seads.baselines.flat_replay import FlatReplay
 from seads.baselines.learner import initial_flat, initial_hierarchy
 from seads.baselines.learner import learn as learn_baseline

@@ -30,6 +30,7 @@ VIC: dict[str, Any] = dict(
     surprise=False,
     skip_explained=False,
     weaker_rivals=True,
+    free_tries=False,
 )
 """What VIC cannot have of the preset default, taken back."""
 

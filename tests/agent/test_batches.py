@@ -13,20 +13,18 @@ import pytest
 from tests.agent.written_episodes import SHAPES, draw_batches, filled, hand_written
 
 from seads.agent.batches import (
+    Drawn,
     draw_episodes,
     draw_surprising,
     draw_transitions,
-    explained_by_another,
     how_often,
-    likelihoods_from_evidence,
     model_batches,
     number_effects,
-    on_unusual_boards,
     reward_episodes,
-    rivals_of,
-    score,
 )
 from seads.agent.learner import initial_state
+from seads.agent.ownership import explained_by_another, on_unusual_boards, rivals_of
+from seads.agent.scoring import likelihoods_from_evidence, score
 from seads.agent.settings import AgentSettings
 from seads.agent.skill_model import ForwardModel
 
@@ -101,7 +99,7 @@ def test_likelihood_of_a_label_from_posterior_and_novelty(tiny: Tiny) -> None:
     model = initial_state(SHAPES, tiny(), 0).model
     assert isinstance(model, ForwardModel)
     episodes = hand_written([1] * 6, changed=True)
-    posterior, novelty = score(model, episodes.before, episodes.after, block=8)
+    posterior, novelty = score(model, episodes.before, episodes.after)
     expected = model.log_likelihoods(episodes.before, episodes.after)
     np.testing.assert_allclose(likelihoods_from_evidence(posterior, novelty), expected, rtol=1e-4)
 
@@ -236,7 +234,7 @@ def test_only_a_free_skill_takes_up_what_nobody_explains(tiny: Tiny) -> None:
 def test_score_computes_each_transition_once_and_right(tiny: Tiny) -> None:
     model = initial_state(SHAPES, tiny(), 0).model
     episodes = hand_written([1] * 50, changed=True)  # at most 8 different boards of 3 bits
-    posterior, novelty = score(model, episodes.before, episodes.after, block=8)
+    posterior, novelty = score(model, episodes.before, episodes.after)
     expected, surprise = model.evidence(episodes.before, episodes.after)
     np.testing.assert_allclose(posterior, expected, rtol=1e-5, atol=1e-6)
     np.testing.assert_allclose(novelty, surprise, rtol=1e-5, atol=1e-6)
@@ -294,12 +292,16 @@ def test_weaker_skills_are_no_rivals_for_what_is_expected_of_one(tiny: Tiny) -> 
         novelty=np.full_like(drawn.novelty, 0.1),  # both expect it with exp(-0.1)
         success=np.array([0.9, 0.4], np.float32),
     )
-    assert rivals_of(shared, two).tolist() == [[True, False], [True, True]]
+
+    def rivals(drawn: Drawn) -> np.ndarray:
+        return rivals_of(drawn.likelihoods[:2], two, drawn.success)
+
+    assert rivals(shared).tolist() == [[True, False], [True, True]]
     for count, better_is_paid in ((True, False), (False, True)):
         asked = dataclasses.replace(settings, weaker_rivals=count, novelty_bonus=False)
         better, weaker = reward_episodes(shared, asked, 0.99)[0].rewards
         assert bool(better > weaker) is better_is_paid
     unsure = dataclasses.replace(shared, novelty=np.full_like(drawn.novelty, 1.0))
-    assert rivals_of(unsure, two).all(), "neither is expected to do it: it is nobody's yet"
+    assert rivals(unsure).all(), "neither is expected to do it: it is nobody's yet"
     alike = dataclasses.replace(shared, success=np.array([0.9, 0.9], np.float32))
-    assert rivals_of(alike, two).all()
+    assert rivals(alike).all()

@@ -16,14 +16,12 @@ from tests.agent.written_episodes import SHAPES, draw_batches, filled, hand_writ
 
 from seads.agent import learner as learner_module
 from seads.agent import sac
-from seads.agent.batches import (
-    draw_episodes,
-    score,
-)
+from seads.agent.batches import draw_episodes
 from seads.agent.learner import initial_state, learn, update_model, update_sac
 from seads.agent.networks import SkillPolicy
 from seads.agent.reward import skill_reward
 from seads.agent.rollout import act
+from seads.agent.scoring import score
 from seads.agent.settings import AgentSettings
 from seads.agent.skill_model import ForwardModel, NetworkForwardModel
 from seads.envs.interface import symbol_columns

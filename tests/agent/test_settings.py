@@ -57,6 +57,7 @@ DEFAULT = dict(
     model_batch=128,
     second_best=True,
     weaker_rivals=False,
+    free_tries=True,
     novelty_bonus=True,
     clip_novelty=True,
     relabel_model=1.0,

@@ -6,20 +6,24 @@ import dataclasses
 from dataclasses import dataclass
 from typing import NamedTuple
 
-import equinox as eqx
 import numpy as np
-from jaxtyping import Array, Bool, Float, Int
+from jaxtyping import Bool, Float, Int
 
 from seads.agent.buffer import EpisodeBuffer, Episodes
+from seads.agent.ownership import (
+    FREE,
+    KNOWN,
+    better_skills_do,
+    explained_by_another,
+    has_one_to_learn,
+    on_unusual_boards,
+    rivals_of,
+)
 from seads.agent.relabel import relabel
 from seads.agent.reward import clipped_posterior, skill_reward
+from seads.agent.scoring import likelihoods_from_evidence, score
 from seads.agent.settings import AgentSettings
 from seads.agent.skill_model import Discriminator, ForwardModel
-
-FREE = 0.5
-"""A skill that more rarely than this does what the model takes for its own may take up another."""
-KNOWN = 0.5
-"""An effect is known where some skill is expected to have it with this probability."""
 
 
 class ModelBatches(NamedTuple):
@@ -59,6 +63,13 @@ class Drawn:
     novelty: Float[np.ndarray, "episodes"]
     success: Float[np.ndarray, "skills"]
     """How often each skill did lately what the model takes for its own."""
+    excused: Bool[np.ndarray, "episodes"]
+    """Where nothing changed, by a skill that cannot make its effect yet (`free_tries`)."""
+
+    @property
+    def likelihoods(self) -> Float[np.ndarray, "episodes skills"]:
+        """log q(z_T | z_0, k) of every skill."""
+        return likelihoods_from_evidence(self.posterior, self.novelty)
 
     def scored_by(self, model: ForwardModel | Discriminator) -> Drawn:
         """The same with the episodes of policy and critics as another model sees them."""
@@ -94,10 +105,11 @@ def draw_episodes(
     likely = np.where(episodes.changed, posterior.argmax(1), model.num_skills)
     buffer.classify(slots[now], likely[now])
     success = buffer.success(model.num_skills)
+    copies, excused = tries(model, episodes, posterior, novelty, success, settings)
 
     reliable = np.minimum(success / FREE, 1.0)
-    # only what a skill did lately, and undisturbed, tells what it does
-    tells = (for_model < len(newest)) & ~episodes.disturbed[for_model]
+    # only what a skill did lately, and undisturbed, tells what it does; and not what it copies
+    tells = (for_model < len(newest)) & ~(episodes.disturbed | copies)[for_model]
     honest = settings.honest_labels * tells * reliable[episodes.skills[for_model]]
     may_relabel_model = rng.random(len(for_model)) < settings.relabel_model - honest
     may_relabel_sac = (rng.random(len(for_sac)) < settings.relabel_sac) & episodes.changed[for_sac]
@@ -111,7 +123,34 @@ def draw_episodes(
         posterior,
         novelty,
         success,
+        excused,
     )
+
+
+def tries(
+    model: ForwardModel | Discriminator,
+    episodes: Episodes,
+    posterior: Float[np.ndarray, "episodes skills"],
+    novelty: Float[np.ndarray, "episodes"],
+    success: Float[np.ndarray, "skills"],
+    settings: AgentSettings,
+) -> tuple[Bool[np.ndarray, "episodes"], Bool[np.ndarray, "episodes"]]:
+    """Where a skill that has an effect to learn did what a better one does; where it did nothing.
+
+    Neither is what it is for: the first must not turn it into a copy, nor the second keep
+    it from trying.
+    """
+    copies = excused = np.zeros(len(episodes), bool)
+    if settings.free_tries:
+        assert isinstance(model, ForwardModel)  # which the settings see to
+        skills, changed = episodes.skills, episodes.changed
+        likelihoods = likelihoods_from_evidence(posterior, novelty)
+        copied = better_skills_do(likelihoods, skills, success) & changed
+        learns = np.zeros(len(episodes), bool)
+        asked = copied | ~changed
+        learns[asked] = has_one_to_learn(model, episodes.before[asked], skills[asked], success)
+        copies, excused = copied & learns, ~changed & learns
+    return copies, excused
 
 
 def model_batches(drawn: Drawn, settings: AgentSettings, rng: np.random.Generator) -> ModelBatches:
@@ -120,7 +159,7 @@ def model_batches(drawn: Drawn, settings: AgentSettings, rng: np.random.Generato
     posterior, novelty = drawn.posterior[index], drawn.novelty[index]
     changed = episodes.changed[index]
     scores = clipped_posterior(posterior)
-    likelihoods = likelihoods_from_evidence(posterior, novelty)
+    likelihoods = drawn.likelihoods[index]
     effects = number_effects(episodes.before[index] ^ episodes.after[index])
     unsure = (novelty > -np.log(KNOWN)) & changed
     unusual = on_unusual_boards(effects, unsure)
@@ -202,7 +241,10 @@ def reward_episodes(
         skills,
         changed[index],
         second_best=settings.second_best,
-        rivals=None if settings.weaker_rivals else rivals_of(drawn, skills),
+        excused=drawn.excused[index],
+        rivals=None
+        if settings.weaker_rivals
+        else rivals_of(drawn.likelihoods[index], skills, drawn.success),
         novelty_bonus=settings.novelty_bonus,
         clip_novelty=settings.clip_novelty,
     )
@@ -217,89 +259,10 @@ def reward_episodes(
     }
 
 
-@eqx.filter_jit
-def evidence(
-    model: ForwardModel | Discriminator,
-    before: Bool[Array, "n bits"],
-    after: Bool[Array, "n bits"],
-) -> tuple[Float[Array, "n skills"], Float[Array, "n"]]:
-    """The model's view of some transitions, compiled for a few sizes of n."""
-    return model.evidence(before, after)
-
-
-def score(
-    model: ForwardModel | Discriminator,
-    before: Bool[np.ndarray, "episodes bits"],
-    after: Bool[np.ndarray, "episodes bits"],
-    block: int = 128,
-) -> tuple[Float[np.ndarray, "episodes skills"], Float[np.ndarray, "episodes"]]:
-    """`evidence` for every episode; a transition that occurs twice is computed once.
-
-    Padded to a multiple of `block`, so that only a few sizes are ever compiled.
-    """
-    packed = np.packbits(np.concatenate([before, after], 1), axis=1)
-    keys = packed.view([("", f"V{packed.shape[1]}")])[:, 0]
-    _, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
-    padded = np.resize(first, -(-len(first) // block) * block)
-    posterior, novelty = evidence(model, before[padded], after[padded])
-    return np.asarray(posterior)[inverse], np.asarray(novelty)[inverse]
-
-
-def explained_by_another(
-    posterior: Float[np.ndarray, "episodes skills"],
-    novelty: Float[np.ndarray, "episodes"],
-    skills: Int[np.ndarray, "episodes"],
-    taken: Bool[np.ndarray, "episodes"],
-) -> Bool[np.ndarray, "episodes"]:
-    """Where an effect is known, and as another skill's twice as well.
-
-    Relabelling has to hand such an episode a skill it does not belong to when its own is used
-    up; learned from, it would teach the model noise. Effects that no skill explains yet are
-    not among these: a free skill must be able to take them up. Where the skill is `taken`, they
-    are, if it is further behind than the reward's clipping at -2 log K: then it is another's
-    known effect on an unusual board.
-    """
-    behind = posterior.max(1) - np.take_along_axis(posterior, skills[:, None], 1)[:, 0]
-    log_k = np.log(posterior.shape[1])
-    explained = (novelty < -np.log(KNOWN)) & (behind > np.log(2))
-    return explained | (taken & (behind > 2 * log_k))
-
-
-def rivals_of(drawn: Drawn, skills: Int[np.ndarray, "s"]) -> Bool[np.ndarray, "s skills"]:
-    """Which skills count as second best, for the episodes of soft actor-critic and their labels.
-
-    Where the model expects of a skill just what happened, no less reliable one does: of two skills
-    with one effect the better one keeps it. But what it is not expected to do may be another's,
-    however unreliable.
-    """
-    index = drawn.for_sac
-    likelihoods = likelihoods_from_evidence(drawn.posterior[index], drawn.novelty[index])
-    expected = np.take_along_axis(likelihoods, skills[:, None], 1) > np.log(KNOWN)
-    return ~(expected & (drawn.success < drawn.success[skills][:, None]))
-
-
-def likelihoods_from_evidence(
-    posterior: Float[np.ndarray, "episodes skills"], novelty: Float[np.ndarray, "episodes"]
-) -> Float[np.ndarray, "episodes skills"]:
-    """log q(z_T | z_0, k) of every skill, from the two that `evidence` gives."""
-    return posterior - (posterior.max(1) + novelty)[:, None]
-
-
 def number_effects(flips: Bool[np.ndarray, "episodes bits"]) -> Int[np.ndarray, "episodes"]:
     """A number for each set of bits that flipped together."""
     _, which = np.unique(np.packbits(flips, axis=1), axis=0, return_inverse=True)
     return which.ravel()
-
-
-def on_unusual_boards(
-    effects: Int[np.ndarray, "episodes"], unsure: Bool[np.ndarray, "episodes"]
-) -> Bool[np.ndarray, "episodes"]:
-    """Where no skill was expected to have an effect that one is expected to have on most boards.
-
-    Then the board is unusual, and the effect is that skill's: a free one must not take it up.
-    """
-    share = np.bincount(effects, unsure) / np.bincount(effects)
-    return unsure & (share[effects] < 0.5)
 
 
 def how_often(

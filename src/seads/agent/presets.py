@@ -34,6 +34,7 @@ DEFAULT: dict[str, Any] = dict(
     alpha_fall=2.0,
     gamma_fall=2.0,
     weaker_rivals=False,
+    free_tries=True,
     updates_per_step=0.16,
     buffer_episodes=16384,
     sampled_episodes=1024,

@@ -20,6 +20,7 @@ def skill_reward(
     changed: Bool[np.ndarray, "episodes"],
     *,
     second_best: bool = True,
+    excused: Bool[np.ndarray, "episodes"] | None = None,
     rivals: Bool[np.ndarray, "episodes skills"] | None = None,
     novelty_bonus: bool = True,
     clip_novelty: bool = False,
@@ -29,7 +30,7 @@ def skill_reward(
     With second-best normalisation the base is Q-bar of the episode's skill minus the second
     highest Q-bar of its `rivals`, all skills by default, else Q-bar + log K. The novelty bonus,
     -max_k log q(z_T | z_0, k), is added, clipped to [0, log K] if asked. Where the symbol did not
-    change the reward is -2 log K, the least there is.
+    change the reward is -2 log K, the least there is; where that is `excused`, 0.
     """
     log_k = np.log(posterior.shape[1])
     clipped = clipped_posterior(posterior)
@@ -39,4 +40,5 @@ def skill_reward(
     reward = own - np.partition(clipped, -2, axis=1)[:, -2] if second_best else own + log_k
     if novelty_bonus:
         reward = reward + (np.clip(novelty, 0, log_k) if clip_novelty else novelty)
-    return np.where(changed, reward, -2 * log_k)
+    unchanged = -2 * log_k if excused is None else np.where(excused, 0.0, -2 * log_k)
+    return np.where(changed, reward, unchanged)

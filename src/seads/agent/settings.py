@@ -84,6 +84,8 @@ class AgentSettings:
     """Second-best normalisation of the reward."""
     weaker_rivals: bool = True
     """Skills that are less reliable than an episode's own count as second best, too."""
+    free_tries: bool = False
+    """Failing costs a skill nothing while it has an effect to learn; what it copies is not it."""
     novelty_bonus: bool = True
     """Reward transitions that the model expects of no skill."""
     clip_novelty: bool = False
@@ -203,14 +205,18 @@ class AgentSettings:
             "recent_episodes",
             f"episodes_per_epoch ({self.episodes_per_epoch}) or more",
         )
-        without_novelty = dict(
-            novelty_bonus=False, surprise=False, skip_explained=False, weaker_rivals=True
+        without_forward_model = dict(
+            novelty_bonus=False,
+            surprise=False,
+            skip_explained=False,
+            weaker_rivals=True,
+            free_tries=False,
         )
-        for name, only in without_novelty.items():
+        for name, only in without_forward_model.items():
             require(
                 not vic or getattr(self, name) is only,
                 name,
-                f"{only} with algorithm='vic', whose discriminator knows no novelty",
+                f"{only} with algorithm='vic', whose discriminator foresees nothing",
             )
 
     def skills_in(self, spec: EnvSpec) -> int:
