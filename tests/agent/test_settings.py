@@ -109,6 +109,7 @@ PAPER = dict(
     model_batch=32,
     second_best=True,
     weaker_rivals=True,
+    free_tries=False,
     novelty_bonus=True,
     relabel_model=1.0,
     honest_labels=0.0,

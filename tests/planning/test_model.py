@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from tests.planning.exact_network import forward_model
 
+from seads.agent.needs import Needs
 from seads.agent.skill_model import LinearForwardModel
 from seads.errors import SeadsError
 from seads.games import make_game
@@ -68,6 +69,22 @@ def test_spare_skills_change_nothing():
     assert (after[:, 1] == states).all()
     assert (after[:, ~spare] == ~states[:, None]).all()
     np.testing.assert_array_equal(model.successor(states, np.ones(6, int)), states)
+
+
+def test_a_skill_without_what_it_needs_changes_nothing():
+    fresh = LinearForwardModel(BITS, SKILLS, jax.random.key(0), learns=False)
+    flips_all = eqx.tree_at(lambda m: m.bias, fresh, jnp.full((SKILLS, BITS), 5.0))
+    needs = Needs.of([[]] * (SKILLS - 1) + [[(0, True), (1, False)]], BITS)
+    model = LearnedModel(flips_all, BITS, needs=needs)
+    states = np.random.default_rng(0).random((40, BITS)) < 0.5
+    can = states[:, 0] & ~states[:, 1]
+    assert 0 < can.sum() < len(states)
+    after = model.successors(states)
+    np.testing.assert_array_equal(after[:, -1], states ^ can[:, None])
+    assert (after[:, :-1] == ~states[:, None]).all()
+    for skill in (0, SKILLS - 1):
+        one = model.successor(states, np.full(len(states), skill))
+        np.testing.assert_array_equal(one, after[:, skill])
 
 
 @pytest.mark.parametrize("which", range(6))

@@ -38,6 +38,16 @@ def test_conditional_flips_are_exported():
     assert len(skills) == len(plan(start, goal, compiled)) > 1
 
 
+def test_what_a_skill_needs_is_its_precondition():
+    """Bit 1 flips while bit 0 is set: it must be set before, and taken back."""
+    model = Table(2, 2, lambda state, skill: state ^ np.eye(2, dtype=bool)[skill])
+    start, goal = np.zeros(2, bool), np.array([False, True])
+    compiled = compile_model(model, start[None])
+    assert outside_plan(to_problem(start, goal, compiled)) == [1]
+    needs = {0: [], 1: [(0, True)]}
+    assert outside_plan(to_problem(start, goal, compiled, needs=needs.__getitem__)) == [0, 1, 0]
+
+
 def test_files_are_written(tmp_path):
     pytest.importorskip("unified_planning")
     game = make_game("lightsout", size=2)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import closing
 from dataclasses import replace
+from pathlib import Path
 
 import jax
 import numpy as np
@@ -20,7 +21,7 @@ from seads.solving import Executor, Solver, Solving, load, solve
 from seads.solving.boards import GameReader, Reader, goal_for
 from seads.solving.execution import Effect
 from seads.solving.operators import list_operators
-from seads.solving.symbolic_model import skill_costs, symbolic_model
+from seads.solving.symbolic_model import skill_costs, skill_needs, symbolic_model
 
 prepare_jax()
 GAME = LightsOut(5)
@@ -192,3 +193,34 @@ def test_a_spare_skill_is_called_so_and_not_idle() -> None:
     assert (spare.kind, spare.agreement, spare.move) == ("spare", None, None)
     assert str(spare) == "skill 3 is spare: no effect of its own, left out of planning"
     assert {one.kind for one in list_operators(agent) if one.skill != 3} == {"flips"}
+
+
+def test_a_skill_is_planned_only_where_it_has_what_it_needs() -> None:
+    """Skill 0, which presses the first field, needs the last one lit."""
+    facts = {"episodes": 10, "steps": 3.0, "success": 0.9, "own": True}
+    skills = [facts | {"skill": skill} for skill in range(25)]
+    skills[0]["needs"] = [(24, True)]
+    agent = exact_agent(skills=skills)
+    corner = GAME.to_bits(GAME.play(GAME.goal[None], np.array([0])))[0]
+    far = GAME.to_bits(GAME.play(GAME.from_bits(corner[None]), np.array([24])))[0]
+    assert agent.plan(far).skills == (0, 24), "while it is lit"
+    assert len(exact_agent().plan(corner).skills) == 1
+    around = agent.plan(corner).skills
+    assert len(around) == 3
+    assert around[1] == 0
+    first = list_operators(agent)[0]
+    assert first.kind == "flips"
+    assert first.effect.endswith("; needs r5c5 on")
+    skills[0]["needs"] = [(25, True)]
+    with pytest.raises(SeadsError, match="skill 0 needs bit 25; allowed: 0 to 24"):
+        exact_agent(skills=skills).plan(corner)
+
+
+def test_needs_come_back_from_a_file(tmp_path: Path) -> None:
+    facts = {"episodes": 10, "steps": 3.0, "success": 0.9, "own": True}
+    skills = [facts | {"skill": skill} for skill in range(25)]
+    skills[7]["needs"] = [(3, False)]
+    exact_agent(skills=skills).save(tmp_path)
+    needs = skill_needs(load(tmp_path))
+    assert needs.of_skill(7) == [(3, False)]
+    assert needs.asked.sum() == 1

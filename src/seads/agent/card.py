@@ -33,6 +33,8 @@ class SkillFacts(Struct, forbid_unknown_fields=True):
     success: Annotated[float, Meta(gt=0.0, lt=1.0)]
     own: bool | UnsetType = UNSET
     """Whether it has an effect of its own; cards from before that was found out say nothing."""
+    needs: list[tuple[Count, bool]] | UnsetType = UNSET
+    """Bits, and the values that they must have for the skill to do anything."""
 
 
 Push = tuple[Count, float, float]

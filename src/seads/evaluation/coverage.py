@@ -11,6 +11,7 @@ import numpy as np
 from jaxtyping import Bool, Int
 
 from seads.agent.buffer import Episodes
+from seads.agent.needs import Needs
 from seads.agent.networks import SkillPolicy
 from seads.agent.rollout import run_skills
 from seads.agent.skill_model import ForwardModel
@@ -21,6 +22,7 @@ from seads.errors import SeadsError
 from seads.evaluation.partly import keeping
 from seads.games.game import NO_MOVE, Split
 from seads.solving.agent import Agent
+from seads.solving.symbolic_model import skill_needs
 from seads.streams import Purpose, row_seeds
 from seads.tables import least, table_text
 
@@ -176,7 +178,7 @@ def measure_coverage(
         def so_far() -> Coverage:
             runs = done.runs()
             known = isinstance(agent.model, ForwardModel)
-            right = model_accuracy(agent.model, runs) if known else None
+            right = model_accuracy(agent.model, skill_needs(agent), runs) if known else None
             return Coverage(runs, of, seed, right, _names(agent))
 
         with keeping(starts, "starts", lambda: done.starts, so_far):
@@ -266,10 +268,14 @@ def name_effects(
     return named
 
 
-def model_accuracy(model: ForwardModel, runs: SkillRuns) -> float:
-    """How often the mode of q(z_T | z_0, k) is what happened when skill k ran."""
+def model_accuracy(model: ForwardModel, needs: Needs, runs: SkillRuns) -> float:
+    """How often the mode of q(z_T | z_0, k) is what happened when skill k ran.
+
+    Nothing is expected of a skill that lacks what it needs.
+    """
     starts, num_skills, bits = runs.before.shape
     before = runs.before.reshape(-1, bits)
-    logits = model.flip_logits(before, np.tile(np.arange(num_skills), starts))
-    predicted = before ^ (np.asarray(logits) > 0)
+    skills = np.tile(np.arange(num_skills), starts)
+    flips = np.asarray(model.flip_logits(before, skills)) > 0
+    predicted = before ^ (flips & needs.met(before, skills)[:, None])
     return float((predicted == runs.after.reshape(-1, bits)).all(1).mean())

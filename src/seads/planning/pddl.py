@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,16 +18,21 @@ if TYPE_CHECKING:
 
 MAX_DECIDING_BITS = 6
 
+Needs = Callable[[int], Sequence[tuple[int, bool]]]
+"""The bits that must have certain values for a skill to do anything."""
+
 
 def to_problem(
     start: Bool[np.ndarray, "bits"],
     goal: Bool[np.ndarray, "bits"],
     compiled: Compiled,
     name: str = "seads",
+    needs: Needs = lambda skill: [],
 ) -> Problem:
     """The problem in unified-planning's terms: a fluent per bit, an action per skill.
 
-    A skill that changes bits becomes an action with conditional effects. Skills without
+    A skill that changes bits becomes an action with conditional effects, and what it needs its
+    precondition. Skills without
     effect are left out; a skill without an operator cannot be written and raises SeadsError.
     """
     if compiled.opaque:
@@ -42,6 +48,8 @@ def to_problem(
         problem.set_initial_value(fluent, bool(value))
     for skill, operator in compiled.operators.items():
         action = up.InstantaneousAction(f"skill_{skill}")
+        for bit, value in needs(skill):
+            action.add_precondition(fluents[bit] if value else up.Not(fluents[bit]))
         if _add_effects(up, action, operator, fluents):
             problem.add_action(action)
     for fluent, value in zip(fluents, goal, strict=True):
@@ -55,9 +63,10 @@ def write_pddl(
     compiled: Compiled,
     folder: str | Path,
     name: str = "seads",
+    needs: Needs = lambda skill: [],
 ) -> tuple[Path, Path]:
     """Write `domain.pddl` and `problem.pddl` into the folder; returns their paths."""
-    problem = to_problem(start, goal, compiled, name)
+    problem = to_problem(start, goal, compiled, name, needs)
     from unified_planning.io import PDDLWriter
 
     folder = Path(folder)

@@ -17,7 +17,7 @@ from seads.planning.describe import OperatorRow
 from seads.planning.pddl import write_pddl
 from seads.solving.agent import Agent, Board
 from seads.solving.boards import Reader
-from seads.solving.symbolic_model import spare_skills, symbolic_model
+from seads.solving.symbolic_model import skill_needs, spare_skills, without_needs
 
 SPARE = "is spare: no effect of its own, left out of planning"
 MOVE_SAMPLES = 64
@@ -43,14 +43,21 @@ class SkillOperator(OperatorRow):
 
 
 def list_operators(agent: Agent) -> list[SkillOperator]:
-    """A row for every skill of the agent; operators are found around the solved board."""
-    compiled = compile_model(symbolic_model(agent), _around(agent))
-    spare = spare_skills(agent)
+    """A row for every skill of the agent; operators are found around the solved board.
+
+    They say what a skill does where it has what it needs, and then what that is.
+    """
+    compiled = compile_model(without_needs(agent), _around(agent))
+    spare, needs = spare_skills(agent), skill_needs(agent)
     states = walk(compiled.model, _around(agent), MOVE_SAMPLES, np.random.default_rng(0))
     found = []
     for row in operator_rows(compiled, agent.boards.bit_name):
         if spare[row.skill]:
             row = dataclasses.replace(row, kind="spare", effect=SPARE, agreement=None)
+        elif needed := needs.of_skill(row.skill):
+            name = agent.boards.bit_name
+            listed = " and ".join(f"{name(bit)} {'on' if on else 'off'}" for bit, on in needed)
+            row = dataclasses.replace(row, effect=f"{row.effect}; needs {listed}")
         after = compiled.model.successor(states, np.full(len(states), row.skill))
         move, share = _usual_move(agent.boards, states, after)
         found.append(
@@ -69,8 +76,9 @@ def export_pddl(
     The goal is the solved board by default; returns the paths. Needs the extra `planning`.
     """
     start, wanted = agent.task(board, goal)
-    compiled = compile_model(symbolic_model(agent), np.array([start, wanted]))
-    return write_pddl(start, wanted, compiled, folder, agent.env)
+    compiled = compile_model(without_needs(agent), np.array([start, wanted]))
+    needs = skill_needs(agent)
+    return write_pddl(start, wanted, compiled, folder, agent.env, needs.of_skill)
 
 
 def _around(agent: Agent) -> Bool[np.ndarray, "1 bits"]:

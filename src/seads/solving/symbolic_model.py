@@ -8,6 +8,7 @@ import jax
 import numpy as np
 from jaxtyping import Array, Bool, Int
 
+from seads.agent.needs import Needs
 from seads.agent.skill_model import ForwardModel
 from seads.errors import SeadsError, unknown
 from seads.planning.costs import Costs, Minimise
@@ -25,7 +26,17 @@ FEW_STATES = 16
 
 
 def symbolic_model(agent: Agent) -> SymbolicModel:
-    """The mode of the agent's forward model q_theta; raises for an agent that has none (VIC)."""
+    """The mode of the agent's forward model q_theta; raises for an agent that has none (VIC).
+
+    On a board that lacks what a skill needs the skill changes nothing.
+    """
+    model = without_needs(agent)
+    model.needs = skill_needs(agent)
+    return model
+
+
+def without_needs(agent: Agent) -> LearnedModel:
+    """The same as if every skill had what it needs on every board."""
     if not isinstance(agent.model, ForwardModel):
         raise SeadsError(
             f"the agent has no forward model to plan with: it was trained by "
@@ -41,10 +52,29 @@ def spare_skills(agent: Agent) -> Bool[np.ndarray, "skills"]:
     return np.array(spare if len(spare) == agent.num_skills else [False] * agent.num_skills)
 
 
+def skill_needs(agent: Agent) -> Needs:
+    """What each skill needs to do anything, by the agent's card; nothing if it says nothing.
+
+    Raises for a bit that the agent does not have.
+    """
+    found = agent.card.get("skills") or []
+    num_bits = agent.architecture.num_bits
+    for one in found:
+        for bit, _ in one.get("needs", []):
+            if bit >= num_bits:
+                raise SeadsError(
+                    f"the agent's card says that skill {one['skill']} needs bit {bit}; "
+                    f"allowed: 0 to {num_bits - 1}"
+                )
+    needs = [one.get("needs", []) for one in found]
+    return Needs.of(needs if len(needs) == agent.num_skills else [[]] * agent.num_skills, num_bits)
+
+
 class LearnedModel:
     """The mode of a forward model: a bit flips where its logit is positive.
 
-    Spare skills count as changing nothing, so that no plan uses them. Calls are cut into
+    Spare skills count as changing nothing, so that no plan uses them; so do skills on boards that
+    lack what they need. Calls are cut into
     blocks of few sizes, so that JAX compiles three times at most.
     """
 
@@ -53,6 +83,7 @@ class LearnedModel:
         model: ForwardModel,
         num_bits: int,
         spare: Bool[np.ndarray, "skills"] | None = None,
+        needs: Needs | None = None,
     ) -> None:
         if not all(np.isfinite(leaf).all() for leaf in jax.tree.leaves(model)):
             raise SeadsError("the forward model's weights hold NaN or infinity; train it again")
@@ -60,6 +91,7 @@ class LearnedModel:
         self.num_bits = num_bits
         self.num_skills = model.num_skills
         self.used = np.ones(model.num_skills, bool) if spare is None else ~spare
+        self.needs = Needs.of([[]] * model.num_skills, num_bits) if needs is None else needs
 
     def successors(
         self, states: Bool[np.ndarray, "rows bits"]
@@ -71,6 +103,8 @@ class LearnedModel:
             here = states[at : at + block]
             flips = np.asarray(_all_flips(self.model, _padded(here, block)))[: len(here)]
             flips = flips & self.used[:, None]
+            for skill in np.flatnonzero(self.needs.asked.any(1)):
+                flips[:, skill] &= self.needs.met(here, np.full(len(here), skill))[:, None]
             np.logical_xor(here[:, None], flips, out=after[at : at + block])
         return after
 
@@ -83,8 +117,8 @@ class LearnedModel:
         for at in range(0, len(states), block):
             here = slice(at, at + block)
             flips = _flips(self.model, _padded(states[here], block), _padded(skills[here], block))
-            used = self.used[skills[here], None]
-            after[here] ^= np.asarray(flips)[: len(states[here])] & used
+            can = self.used[skills[here]] & self.needs.met(states[here], skills[here])
+            after[here] ^= np.asarray(flips)[: len(states[here])] & can[:, None]
         return after
 
 

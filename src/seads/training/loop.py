@@ -15,7 +15,7 @@ from seads.agent.learner import LearnerState, Shapes, epoch_key, initial_state, 
 from seads.agent.model_kinds import kind_of
 from seads.agent.networks import action_log_volume
 from seads.agent.settings import AgentSettings
-from seads.agent.skill_costs import skill_statistics
+from seads.agent.skill_costs import REMEMBERED, skill_statistics
 from seads.agent.skill_model import ForwardModel
 from seads.envs import make_env
 from seads.envs.interface import BatchedEnv
@@ -31,8 +31,6 @@ from seads.training.pushes import Pushes, Touches, none
 
 BUFFER_BYTES = 2**29
 """The long-term buffer takes no more memory than this: where episodes are large it keeps fewer."""
-TRIED = 10
-"""Episodes of each skill, its newest, by which an agent's card says what it does."""
 LOOKING = 0.1
 """Looks at the coverage take at most this share of the steps that a run collects."""
 PATIENCE = 0.5
@@ -192,7 +190,7 @@ class Trainer:
             policy_sees_symbol=settings.policy_sees_symbol,
         )
         if len(progress.buffer):
-            newest = progress.buffer.stored.pick(progress.buffer.newest_of_each(TRIED))
+            newest = progress.buffer.stored.pick(progress.buffer.newest_of_each(REMEMBERED))
             card = {**card, "skills": skill_statistics(model, newest)}
         options = lasting_options(self.config.env, self.config.env_options)
         return Agent(self.config.env, options, architecture, card, policy, model)
