@@ -11,6 +11,9 @@ What came out with seeds 0, 1, 2: 2.53, 2.38 and 2.42 effects from each of 100 s
 after about 200,000 steps; each of the six skills mostly presses one of the two buttons.
 """
 
+import argparse
+from contextlib import closing
+
 import gymnasium
 import numpy as np
 
@@ -57,3 +60,34 @@ def phi(observation):
 def factory(num_envs):
     """What `seads train` learns on; each bit can change alone, which is one effect."""
     return wrap(Cabinet, phi, num_envs, step_limit=20, num_moves=6)
+
+
+def run_tasks(agent, starts=100, seed=0, max_skills=40):
+    """From random starts: have each drawer open or closed, and locked or not, as a coin says."""
+    # Not at the top: worker processes import this module and need nothing of it.
+    from seads.solving import Solver, Solving
+    from seads.streams import row_seeds
+
+    unlocked, are_open = np.random.default_rng(seed).random((2, starts, 2)) < 0.5
+    goals = np.concatenate([unlocked, are_open, ~are_open], 1)
+    with closing(factory(starts)) as env:
+        solver = Solver(agent, goals, Solving(max_skills=max_skills))
+        executor = solver.executor(env, agent, row_seeds(seed, starts), goals)
+        executor.run()
+    return np.array([one.solved for one in executor.executions])
+
+
+def main():
+    parser = argparse.ArgumentParser(description="drawers and locks as a coin says, with replanning")
+    parser.add_argument("run", help="a run on cabinet:factory")
+    parser.add_argument("--starts", type=int, default=100)
+    parser.add_argument("--seed", type=int, default=0)
+    options = parser.parse_args()
+    from seads import load
+
+    solved = run_tasks(load(options.run), options.starts, options.seed)
+    print(f"{solved.sum()} of {len(solved)} goals reached")
+
+
+if __name__ == "__main__":
+    main()
