@@ -78,7 +78,9 @@ def run_tasks(agent, starts=100, seed=0, max_skills=40):
 
 
 def main():
-    parser = argparse.ArgumentParser(description="drawers and locks as a coin says, with replanning")
+    parser = argparse.ArgumentParser(
+        description="drawers and locks as a coin says, with replanning"
+    )
     parser.add_argument("run", help="a run on cabinet:factory")
     parser.add_argument("--starts", type=int, default=100)
     parser.add_argument("--seed", type=int, default=0)
