@@ -5,9 +5,10 @@ from __future__ import annotations
 import jax
 import jax.numpy as jnp
 import numpy as np
+from tests.agent.test_effects import flipping
 
 from seads.agent.buffer import Episodes
-from seads.agent.skill_costs import skill_statistics
+from seads.agent.skill_costs import TRIED, skill_statistics
 from seads.agent.skill_model import Discriminator, NetworkForwardModel
 
 
@@ -43,3 +44,26 @@ def test_counts_by_hand() -> None:
     ]
     discriminator = Discriminator(1, 3, (2,), jax.random.key(0))
     assert skill_statistics(discriminator, episodes) == []
+
+
+def test_what_a_skill_needs_and_what_it_is_worth_where_it_has_it() -> None:
+    """It flips bit 0 while bit 2 is set; of late, among the newest, it misses now and then."""
+    before = np.random.default_rng(0).random((100, 3)) < 0.5
+    could = np.flatnonzero(before[:, 2])
+    works = before[:, 2].copy()
+    works[could[:3]] = False  # of the newest ten that could
+    works[could[TRIED : TRIED + 5]] = False  # older ones, which say nothing any more
+    episodes = Episodes(
+        observations=np.zeros((100, 2, 1), np.float32),
+        actions=np.zeros((100, 1, 1), np.float32),
+        lengths=np.ones(100, np.int64),
+        skills=np.zeros(100, np.int64),
+        before=before,
+        after=before ^ (works[:, None] & [True, False, False]),
+        moves=np.full(100, -1),
+        disturbed=np.zeros(100, bool),
+    )
+    first, other = skill_statistics(flipping([[0], [1]]), episodes)
+    assert (first["episodes"], first["success"], first["own"]) == (TRIED, 0.6667, True)  # 8 / 12
+    assert first["needs"] == [(2, True)]
+    assert "needs" not in other

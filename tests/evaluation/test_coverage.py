@@ -14,9 +14,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from tests.agent.test_effects import flipping
 from tests.exact_agent import exact_agent
 
 from seads import cli
+from seads.agent.needs import Needs
 from seads.agent.networks import make_policy
 from seads.agent.skill_model import NetworkForwardModel
 from seads.envs import make_env
@@ -27,6 +29,7 @@ from seads.evaluation.coverage import (
     SkillRuns,
     SkillSummary,
     measure_coverage,
+    model_accuracy,
     name_effects,
     run_all_skills,
 )
@@ -258,3 +261,14 @@ def test_the_last_checkpoint_below_a_budget(run: Path) -> None:
         agent_at(str(run), 11)
     with pytest.raises(SeadsError, match="unknown run or agent"):
         agent_at(str(run / "nowhere"), 11)
+
+
+def test_nothing_is_expected_of_a_skill_that_lacks_what_it_needs() -> None:
+    """Two starts, one skill: it flips bit 0, and needs bit 1."""
+    before = np.array([[[False, True]], [[False, False]]])
+    after = np.array([[[True, True]], [[False, False]]])
+    moves = np.zeros((2, 1), int)
+    runs = SkillRuns(moves, np.ones_like(moves), before, after)
+    model = flipping([[0]], num_bits=2)
+    assert model_accuracy(model, Needs.of([[]], 2), runs) == 0.5
+    assert model_accuracy(model, Needs.of([[(1, True)]], 2), runs) == 1.0

@@ -5,12 +5,14 @@ from __future__ import annotations
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import jax
 import numpy as np
 import pytest
 from tests.exact_agent import exact_agent
 
+from seads.agent.needs import Need
 from seads.agent.skill_model import LinearForwardModel, NetworkForwardModel
 from seads.envs import EmbeddedEnv, make_env
 from seads.errors import SeadsError
@@ -195,12 +197,15 @@ def test_a_spare_skill_is_called_so_and_not_idle() -> None:
     assert {one.kind for one in list_operators(agent) if one.skill != 3} == {"flips"}
 
 
+def with_needs(skill: int, needs: list[Need]) -> list[dict[str, Any]]:
+    """What a card says of 25 skills, of which one needs something."""
+    facts = {"episodes": 10, "steps": 3.0, "success": 0.9, "own": True}
+    return [facts | {"skill": k} | ({"needs": needs} if k == skill else {}) for k in range(25)]
+
+
 def test_a_skill_is_planned_only_where_it_has_what_it_needs() -> None:
     """Skill 0, which presses the first field, needs the last one lit."""
-    facts = {"episodes": 10, "steps": 3.0, "success": 0.9, "own": True}
-    skills = [facts | {"skill": skill} for skill in range(25)]
-    skills[0]["needs"] = [(24, True)]
-    agent = exact_agent(skills=skills)
+    agent = exact_agent(skills=with_needs(0, [(24, True)]))
     corner = GAME.to_bits(GAME.play(GAME.goal[None], np.array([0])))[0]
     far = GAME.to_bits(GAME.play(GAME.from_bits(corner[None]), np.array([24])))[0]
     assert agent.plan(far).skills == (0, 24), "while it is lit"
@@ -211,16 +216,12 @@ def test_a_skill_is_planned_only_where_it_has_what_it_needs() -> None:
     first = list_operators(agent)[0]
     assert first.kind == "flips"
     assert first.effect.endswith("; needs r5c5 on")
-    skills[0]["needs"] = [(25, True)]
     with pytest.raises(SeadsError, match="skill 0 needs bit 25; allowed: 0 to 24"):
-        exact_agent(skills=skills).plan(corner)
+        exact_agent(skills=with_needs(0, [(25, True)])).plan(corner)
 
 
 def test_needs_come_back_from_a_file(tmp_path: Path) -> None:
-    facts = {"episodes": 10, "steps": 3.0, "success": 0.9, "own": True}
-    skills = [facts | {"skill": skill} for skill in range(25)]
-    skills[7]["needs"] = [(3, False)]
-    exact_agent(skills=skills).save(tmp_path)
+    exact_agent(skills=with_needs(7, [(3, False)])).save(tmp_path)
     needs = skill_needs(load(tmp_path))
     assert needs.of_skill(7) == [(3, False)]
     assert needs.asked.sum() == 1
