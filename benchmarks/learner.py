@@ -187,7 +187,7 @@ def epoch_parts(env: str, epochs: int, rounds: int) -> dict[str, Any]:
                 "draw_batches": draw,
                 "  of which scoring": lambda: score(learner.model, episodes.before, episodes.after),
                 "  of which one relabelling": lambda: relabel(clipped, episodes.skills),
-                "collection": lambda: trainer._collect(learner, 1, {}),
+                "collection": lambda: trainer._collect(progress, 1, {}),
                 "buffer": lambda: twin.buffer.add(twin.pending),
                 "checkpoint": checkpoint,
                 "epoch, overlapped": whole_epoch,

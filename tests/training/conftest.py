@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import signal
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,9 @@ from tests.tiny_settings import tiny_settings
 
 from seads.agent.arrays import read_arrays
 from seads.agent.settings import AgentSettings
+from seads.envs.own import is_own
 from seads.jax_setup import prepare_jax
+from seads.training import resume
 from seads.training.config import TrainConfig
 
 prepare_jax()
@@ -40,6 +43,29 @@ def tiny_run() -> Callable[..., TrainConfig]:
         return TrainConfig(**run | changes, settings=tiny_settings(**{"num_skills": 8} | agent))
 
     return make
+
+
+@pytest.fixture(scope="session")
+def in_parts() -> Callable[[TrainConfig, Path], None]:
+    """`in_parts(config, out)`: a whole run, asked to stop after every few epochs."""
+
+    def stopped_soon(out: Path, env: str) -> str:
+        epochs: list[str] = []
+
+        def report(event: str, _: object) -> None:
+            epochs.append(event)
+            if epochs.count("epoch") == 4:
+                signal.raise_signal(signal.SIGTERM)
+
+        return resume(out, allow=env if is_own(env) else None, report=report).status
+
+    def train(config: TrainConfig, out: Path) -> None:
+        out.mkdir()
+        config.write(out / "config.json")
+        while (ended := stopped_soon(out, config.env)) != "finished":
+            assert ended == "stopped"
+
+    return train
 
 
 @pytest.fixture(scope="session")

@@ -5,16 +5,19 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Iterator
 from contextlib import closing
+from typing import Any
 
+import gymnasium
 import jax
 import numpy as np
 import pytest
+from tests.own_point import POINT
 
 from seads.agent.buffer import Episodes
 from seads.agent.networks import make_policy
 from seads.agent.rollout import act
-from seads.envs import make_env
-from seads.envs.interface import BatchedEnv
+from seads.envs import ENVIRONMENTS, make_env, wrap
+from seads.envs.interface import IN_A_ROW, BatchedEnv
 from seads.training.collector import collect, correlated_noise
 from seads.training.config import TrainConfig
 
@@ -90,6 +93,84 @@ def test_correlated_noise() -> None:
     np.testing.assert_allclose(noise.std((1, 2)), 0.5, rtol=0.06)
     pairs = np.corrcoef(noise[:-1].ravel(), noise[1:].ravel())[0, 1]
     assert pairs == pytest.approx(0.8, abs=0.01)
+
+
+class Ending(gymnasium.Wrapper[Any, Any, Any, Any]):
+    """Ends by itself at a line's left end."""
+
+    def step(self, action: Any) -> Any:
+        x, reward, _, truncated, info = self.env.step(action)
+        return x, reward, bool(x[0] <= -0.9), truncated, info
+
+
+@pytest.fixture
+def point() -> Callable[..., BatchedEnv]:
+    """Makes rows of a point on a line, which may end an episode at the line's left end."""
+    names: dict[str, Any] = {}
+    exec(POINT, names)
+
+    def make(rows: int, ends: bool = False) -> BatchedEnv:
+        make_one = (lambda: Ending(names["Point"]())) if ends else names["Point"]
+        return wrap(make_one, names["phi"], rows, step_limit=5, num_moves=3)
+
+    return make
+
+
+def seen_first_and_last(episodes: Episodes) -> tuple[np.ndarray, np.ndarray]:
+    """Where the point was, at the beginning and at the end of every episode."""
+    x = episodes.observations[:, :, 0]
+    return x[:, 0], x[np.arange(len(x)), episodes.lengths]
+
+
+def test_skills_of_ones_own_environment_follow_each_other(
+    point: Callable[..., BatchedEnv], tiny_run: Make
+) -> None:
+    settings = tiny_run(episodes_per_epoch=24, recent_episodes=24).settings
+    policy = make_policy(4 + 3, 1, (8,), jax.random.key(0))
+    with closing(point(4)) as env, closing(point(4)) as anew:
+        chained = collect(env, policy, settings, 3, seed=1, epoch=2, chained=True)
+        # what came before must not matter, as after resuming a run
+        collect(env, policy, settings, 3, seed=1, epoch=3, chained=True)
+        again = collect(env, policy, settings, 3, seed=1, epoch=2, chained=True)
+        resets = collect(anew, policy, settings, 3, seed=1, epoch=2)
+    for name in NAMES:
+        assert (getattr(chained, name) == getattr(again, name)).all()
+    first, last = seen_first_and_last(chained)
+    fresh, _ = seen_first_and_last(resets)
+    assert len(first) == 24, "six rounds of four rows"
+    from_reset = np.isin(np.arange(24) // 4 % IN_A_ROW, 0)
+    assert from_reset.sum() == 8
+    np.testing.assert_array_equal(first[from_reset], fresh[from_reset])
+    goes_on = np.flatnonzero(~from_reset)
+    np.testing.assert_array_equal(first[goes_on], last[goes_on - 4])
+    assert not (first[goes_on] == fresh[goes_on]).any()
+    assert (chained.before[goes_on] == chained.after[goes_on - 4]).all()
+    assert (chained.observations[:, 0, -1] == 1).all(), "each has its whole time"
+
+
+def test_a_row_that_ended_by_itself_starts_anew(
+    point: Callable[..., BatchedEnv], tiny_run: Make
+) -> None:
+    settings = tiny_run(
+        episodes_per_epoch=64, recent_episodes=64, buffer_episodes=64, noisy_episodes=1.0
+    ).settings
+    policy = make_policy(4 + 3, 1, (8,), jax.random.key(0))
+    with closing(point(16, ends=True)) as env, closing(point(16)) as anew:
+        ends = collect(env, policy, settings, 3, seed=1, epoch=2, chained=True)
+        first, last = seen_first_and_last(ends)
+        fresh, _ = seen_first_and_last(collect(anew, policy, settings, 3, seed=1, epoch=2))
+    ended = last[:-16] <= -0.9
+    assert 0 < ended.sum() < 40
+    np.testing.assert_array_equal(first[16:], np.where(ended, fresh[16:], last[:-16]))
+
+
+@pytest.mark.parametrize("name", ENVIRONMENTS)
+def test_the_papers_environments_start_as_the_paper_says(name: str) -> None:
+    """On boards of the training split: a skill leads to boards of the other, too."""
+    if ENVIRONMENTS[name].manipulator == "jaco":
+        pytest.skip("takes long to build; made as the others are")
+    with closing(make_env(name, 1)) as env:
+        assert not env.spec.chained
 
 
 def test_rows_go_round_until_there_is_an_episode_for_each_skill(tiny_run: Make) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import signal
 import sys
 from collections.abc import Callable
 from contextlib import closing
@@ -13,6 +12,7 @@ from typing import Any
 import pytest
 from tests.own_point import POINT
 
+from seads.envs.interface import IN_A_ROW
 from seads.errors import SeadsError
 from seads.evaluation.coverage import OWN_ROWS, measure_coverage
 from seads.solving import load
@@ -22,6 +22,8 @@ from seads.training.loop import Trainer
 from seads.training.runner import start
 
 Make = Callable[..., TrainConfig]
+SameRun = Callable[[Path, Path], None]
+InParts = Callable[[TrainConfig, Path], None]
 
 COUNTED = (
     POINT
@@ -76,7 +78,7 @@ def test_as_many_as_the_rows_are_built_whatever_happens(
     )
     start(config, own / "run")
     assert any("coverage" in line for line in (own / "run/metrics.jsonl").open())
-    assert built(own) == config.settings.episodes_per_epoch == 8
+    assert built(own) == config.settings.episodes_per_epoch / IN_A_ROW == 2
 
 
 def test_evaluation_builds_few_and_runs_them_again(own: Path, tiny_run: Make) -> None:
@@ -89,17 +91,14 @@ def test_evaluation_builds_few_and_runs_them_again(own: Path, tiny_run: Make) ->
 
 
 def test_a_look_at_the_coverage_leaves_no_trace(
-    own: Path, tiny_run: Make, same_run: Callable[[Path, Path], None]
+    own: Path, tiny_run: Make, same_run: SameRun, in_parts: InParts
 ) -> None:
     """In the rows that collect, whether the run is interrupted or not."""
     config = tiny_run(env="own_counted:factory", env_steps=300, coverage_every=60)
     start(config, own / "whole")
     with closing(Trainer(config)) as trainer:
-        (own / "parts").mkdir()
-        config.write(own / "parts" / "config.json")
         trainer.measure_coverage(trainer.begin())
-    while (ended := stopped_soon(own / "parts")) != "finished":
-        assert ended == "stopped"
+    in_parts(config, own / "parts")
     same_run(own / "whole", own / "parts")
 
 
@@ -114,18 +113,6 @@ def test_looks_take_a_tenth_of_the_steps(own: Path, tiny_run: Make) -> None:
         progress, metrics = trainer.epoch(progress)
         assert progress.env_steps < progress.next_coverage
         assert "coverage" not in metrics
-
-
-def stopped_soon(out: Path) -> str:
-    """Go on with a run and ask it to stop after a few epochs."""
-    epochs: list[str] = []
-
-    def report(event: str, _: object) -> None:
-        epochs.append(event)
-        if epochs.count("epoch") == 4:
-            signal.raise_signal(signal.SIGTERM)
-
-    return resume(out, allow="own_counted:factory", report=report).status
 
 
 def test_a_row_that_dies_is_named_and_the_run_goes_on_later(

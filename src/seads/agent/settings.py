@@ -228,7 +228,7 @@ class AgentSettings:
 
     def episodes_in(self, spec: EnvSpec, rows: int, num_skills: int) -> int:
         """Episodes an epoch: the rows go round until there is one for each skill, on average."""
-        rounds = -(-num_skills // rows)
+        rounds = -(-max(self.episodes_per_epoch, num_skills) // rows)
         return self.episodes_going_on if spec.continuing else rounds * rows
 
     def longest_epoch(self, spec: EnvSpec) -> int:

@@ -45,7 +45,7 @@ def run(options: Options) -> dict[str, Any]:
             named_values(options.env_set),
             seconds=options.seconds,
             seed=options.seed,
-            training_rows=preset().episodes_per_epoch,
+            episodes=preset().episodes_per_epoch,
         )
     print(found)
     result = found.to_json()

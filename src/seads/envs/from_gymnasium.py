@@ -67,6 +67,8 @@ class GymBatch:
     it does not start there. `vectorise` chooses a loop, threads or processes; trajectories
     are the same. `reward` is the environment's, `move` is always -1. `num_moves` is how many
     different effects there are: the default number of skills, and what coverage is out of.
+    `chained` allows that in training skills start where the one before ended, as in a plan, if
+    resets do not lead there; without it each starts from a reset.
     """
 
     def __init__(
@@ -79,6 +81,7 @@ class GymBatch:
         vectorise: Vectorise = "none",
         name: str | None = None,
         num_moves: int | None = None,
+        chained: bool = True,
     ) -> None:
         check_count("num_envs", num_envs)
         self.num_envs = num_envs
@@ -91,7 +94,7 @@ class GymBatch:
             look = self._rows.look
             _check_first(look)  # or phi would be blamed for what it cannot read
             bits = _ask(phi, look.observation, num_bits)
-            self.spec = _describe(look, name, len(bits), step_limit, num_moves)
+            self.spec = _describe(look, name, len(bits), step_limit, num_moves, chained)
             self._rows.build()
         except BaseException:
             self.close()
@@ -310,6 +313,7 @@ def _describe(
     num_bits: int,
     step_limit: int | None,
     num_moves: int | None,
+    chained: bool,
 ) -> EnvSpec:
     space = look.action_space
     if not isinstance(space, gymnasium.spaces.Box):
@@ -330,4 +334,5 @@ def _describe(
         num_bits=num_bits,
         step_limit=limit,
         num_moves=num_moves,
+        chained=chained,
     )

@@ -8,6 +8,9 @@ from typing import NamedTuple, Protocol, runtime_checkable
 import numpy as np
 from jaxtyping import Bool, Float, Float32, Int, UInt64
 
+IN_A_ROW = 4
+"""So many skills follow each other where they are chained (see `EnvSpec`); then comes a reset."""
+
 Rows = Int[np.ndarray, "picked"] | slice
 """Which rows: their numbers, or `slice(None)` for all."""
 
@@ -32,6 +35,11 @@ class EnvSpec:
 
     Such an environment also has `standing`, arrays that say how it stands, and `stand`, which
     brings it back there, for `resume` to go on.
+    """
+    chained: bool = False
+    """Whether skills may follow each other without a reset in training, as they do in a plan.
+
+    They do if resets do not lead to all that skills lead to, such as an object that is held.
     """
 
     @property

@@ -17,7 +17,7 @@ from seads.envs.interface import EnvSpec
 from seads.envs.own import check_env_options
 from seads.envs.pace import Pace, available_megabytes, built, measure
 from seads.envs.probing import Probe, probe
-from seads.envs.registry import most_rows
+from seads.envs.registry import most_rows, training_rows
 from seads.errors import SeadsError
 from seads.tables import table_text
 
@@ -264,20 +264,23 @@ def check(
     *,
     seconds: float = 30.0,
     seed: int = 0,
-    training_rows: int = 32,
+    episodes: int = 32,
 ) -> Readiness:
-    """Look at an environment, a user's own or one of the table, as a run would meet it."""
+    """Look at an environment, a user's own or one of the table, as a run would meet it.
+
+    `episodes` is how many a run collects an epoch, from which follows how many rows it builds.
+    """
     if not seconds > 0:
         raise SeadsError(f"seconds={seconds}; allowed: more than 0")
     options = options or {}
     check_env_options(options)
     rows = most_rows(name, options, min(MOST_ROWS, 2 * cores()))
-    training_rows = most_rows(name, options, training_rows)
+    of_a_run = training_rows(name, episodes)
     with built(name, rows, options) as (env, costs):
         found, wrapped = probe(env, seconds, seed), isinstance(env, GymBatch)
         chosen = env.vectorise if isinstance(env, GymBatch) else "none"
         paces: dict[str, Pace | None] = {chosen: measure(env, *costs)}
-        readiness = Readiness(name, env.spec, rows, training_rows, found, paces, chosen)
+        readiness = Readiness(name, env.spec, rows, of_a_run, found, paces, chosen)
     del env  # which would hold its rows while others are built
     if not wrapped or not readiness.ready:
         return readiness

@@ -9,7 +9,7 @@ from typing import Any
 
 from seads.envs.checks import check_count
 from seads.envs.embedding import EmbeddedEnv, Mode
-from seads.envs.interface import BatchedEnv
+from seads.envs.interface import IN_A_ROW, BatchedEnv
 from seads.envs.manipulator import Manipulator
 from seads.envs.own import is_own, make_own
 from seads.envs.render_gl import setting_checked
@@ -267,6 +267,17 @@ def most_rows(name: str, options: dict[str, Any], wanted: int) -> int:
     """As many rows as wanted, or the one that there is with these options: a real arm."""
     real = None if is_own(name) else lookup(name).manipulator_row.real_with
     return 1 if real is not None and options.get(real) is not None else wanted
+
+
+def training_rows(name: str, episodes: int) -> int:
+    """How many rows a run builds that collects so many episodes an epoch, or more.
+
+    Of an environment that is never reset one, as there is of a real one; of a user's own a quarter,
+    since skills follow each other there.
+    """
+    if is_continuing(name):
+        return 1
+    return -(-episodes // IN_A_ROW) if is_own(name) else episodes
 
 
 def is_continuing(name: str) -> bool:

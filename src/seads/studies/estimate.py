@@ -14,6 +14,7 @@ from seads.agent.settings import AgentSettings
 from seads.baselines.settings import KINDS, HACSettings, SACSettings
 from seads.envs import make_env
 from seads.envs.interface import BatchedEnv
+from seads.envs.registry import training_rows
 from seads.studies.runs import StudyRun, spec_of
 from seads.studies.sweep import Sweep
 from seads.training.config import TrainConfig
@@ -102,7 +103,7 @@ def _skills(config: TrainConfig) -> _Epoch:
     settings: AgentSettings = config.settings
     spec = spec_of(config)
     skills = settings.skills_in(spec)
-    rows = 1 if spec.continuing else settings.episodes_per_epoch
+    rows = training_rows(config.env, settings.episodes_per_epoch)
     episodes = settings.episodes_in(spec, rows, skills)
     steps = episodes * EPISODE * spec.step_limit
     asked = steps if rows == 1 else episodes / rows * spec.step_limit  # one row takes it all

@@ -5,14 +5,14 @@ from __future__ import annotations
 
 import jax
 import numpy as np
-from jaxtyping import Bool, Float32
+from jaxtyping import Bool, Float32, UInt64
 
 from seads.agent.buffer import Episodes
 from seads.agent.networks import SkillPolicy
 from seads.agent.rollout import run_skills
 from seads.agent.settings import AgentSettings
 from seads.envs.embedding import EmbeddedEnv
-from seads.envs.interface import BatchedEnv, EnvSpec
+from seads.envs.interface import IN_A_ROW, BatchedEnv, EnvSpec
 from seads.streams import Purpose, row_seeds
 
 Standing = dict[str, np.ndarray]
@@ -27,12 +27,14 @@ def collect(
     seed: int,
     epoch: int,
     going_on: bool = False,
+    chained: bool = False,
     touched: list[tuple[int, float, float]] | None = None,
 ) -> Episodes:
     """An epoch's episodes: uniform skills, the policy's noise and more for some.
 
     Each from a fresh start, the rows going round as often as it takes to have an episode for each
-    skill, on average; but where the environment goes on without resets, a row's episodes
+    skill, on average; where they are `chained`, each from where the one before ended, `IN_A_ROW` of
+    them; and where the environment goes on without resets, a row's episodes
     come one after the other from where it stands, or from a first start unless `going_on`.
     `touched` is given skill, x and y of every touch, where the environment tells them.
     """
@@ -46,10 +48,14 @@ def collect(
     )
     disturbance *= (rng.random(count) < settings.noisy_episodes)[None, :, None]
     seeds = row_seeds(seed, count, Purpose.STARTS, epoch)
+    fresh = after_resets(count, env.num_envs)
 
     def go_round(at: slice) -> Episodes:
-        goes_on = env.spec.continuing and (going_on or at.start > 0)
-        observations = env.resume() if goes_on else env.reset(seeds[at])
+        if env.spec.continuing:
+            goes_on = going_on or at.start > 0
+        else:
+            goes_on = chained and not fresh[at.start]
+        observations = _next_skills(env, seeds[at]) if goes_on else env.reset(seeds[at])
 
         def note(rows: Bool[np.ndarray, "rows"]) -> None:
             if touched is None or not isinstance(env, EmbeddedEnv):
@@ -62,6 +68,21 @@ def collect(
 
     rows = [slice(first, first + env.num_envs) for first in range(0, count, env.num_envs)]
     return jax.tree.map(lambda *parts: np.concatenate(parts), *map(go_round, rows))
+
+
+def after_resets(count: int, rows: int) -> Bool[np.ndarray, "count"]:
+    """Which of so many episodes start from a reset, chained or not."""
+    return np.arange(count) // rows % IN_A_ROW == 0
+
+
+def _next_skills(
+    env: BatchedEnv, seeds: UInt64[np.ndarray, "rows"]
+) -> Float32[np.ndarray, "rows obs"]:
+    """Every row's next skill begins where the last one ended, or anew if that cannot be."""
+    over = getattr(env, "ended", np.zeros(env.num_envs, bool))
+    if over.any():
+        env.reset(seeds[over], np.flatnonzero(over))
+    return env.resume()
 
 
 def no_episodes(spec: EnvSpec) -> Episodes:

@@ -19,13 +19,14 @@ from seads.agent.skill_costs import REMEMBERED, skill_statistics
 from seads.agent.skill_model import ForwardModel
 from seads.envs import make_env
 from seads.envs.interface import BatchedEnv
-from seads.envs.registry import is_continuing, lasting_options
+from seads.envs.registry import lasting_options, training_rows
 from seads.errors import WorldFault
 from seads.evaluation.coverage import SkillRuns, run_all_skills
 from seads.solving.agent import Agent, Architecture
 from seads.streams import Purpose
 from seads.threads import Threads
-from seads.training.collector import Standing, collect, no_episodes
+from seads.training.chaining import Reach
+from seads.training.collector import Standing, after_resets, collect, no_episodes
 from seads.training.config import TrainConfig
 from seads.training.pushes import Pushes, Touches, none
 
@@ -54,6 +55,8 @@ class Progress:
     """Where collection goes on, if the environment is never reset."""
     pushes: Pushes | None = None
     """Of such an environment: the first and the last touches."""
+    reach: Reach | None = None
+    """Of one whose skills may be chained: how far resets reach, and skills."""
 
 
 Collected = tuple[Episodes, Standing, Touches]
@@ -65,8 +68,7 @@ class Trainer:
 
     def __init__(self, config: TrainConfig[AgentSettings]):
         settings = config.settings
-        # an environment that is never reset has one row, as a real one has
-        rows = 1 if is_continuing(config.env) else settings.episodes_per_epoch
+        rows = training_rows(config.env, settings.episodes_per_epoch)
         self.env = make_env(config.env, rows, split="train", **config.env_options)
         spec = self.env.spec
         self.num_skills: int = settings.skills_in(spec)
@@ -85,7 +87,7 @@ class Trainer:
     def begin(self) -> Progress:
         """The state before the first epoch."""
         blank = self.blank()
-        return _with(blank, self._collect(blank.learner, 0, None))
+        return _with(blank, self._collect(blank, 0, None))
 
     def blank(self) -> Progress:
         """The same with nothing collected, to be filled: the environment is left alone."""
@@ -105,7 +107,8 @@ class Trainer:
         )
         coverage = config.coverage_every
         pushes = Pushes() if self.env.spec.continuing else None
-        return Progress(learner, buffer, pending, 0, 0, coverage, self._standing(), pushes)
+        reach = Reach.of_nothing(self.env.spec.own_size) if self.env.spec.chained else None
+        return Progress(learner, buffer, pending, 0, 0, coverage, self._standing(), pushes, reach)
 
     def epoch(self, progress: Progress) -> tuple[Progress, dict[str, float]]:
         """One epoch; the episodes for the next one are collected while this one learns.
@@ -115,11 +118,11 @@ class Trainer:
         if self._fault is not None:
             raise self._fault
         if not len(progress.pending):  # the world failed there, and has been mended
-            again = self._collect(progress.learner, progress.epoch, progress.standing)
+            again = self._collect(progress, progress.epoch, progress.standing)
             progress = _with(progress, again)
         config, settings = self.config, self.config.settings
         epoch = progress.epoch + 1
-        upcoming = self._collector.submit(self._collect, progress.learner, epoch, progress.standing)
+        upcoming = self._collector.submit(self._collect, progress, epoch, progress.standing)
         new = progress.pending
         progress.buffer.add(new)
         new_steps = int(new.lengths.sum())
@@ -138,6 +141,7 @@ class Trainer:
             pending=no_episodes(self.env.spec),
             epoch=epoch,
             env_steps=env_steps,
+            reach=progress.reach and self._reached(progress.reach, new),
         )
         try:
             progress = _with(progress, upcoming.result())
@@ -203,15 +207,21 @@ class Trainer:
         self._collector.close(None if self.env.spec.continuing else PATIENCE)
         self.env.close()
 
-    def _collect(self, learner: LearnerState, epoch: int, standing: Standing | None) -> Collected:
+    def _reached(self, reach: Reach, new: Episodes) -> Reach:
+        fresh = np.flatnonzero(after_resets(len(new), self.env.num_envs))
+        seen = new.observations[..., : self.env.spec.own_size]
+        return reach.updated(seen[fresh, 0], seen[fresh, new.lengths[fresh]])
+
+    def _collect(self, progress: Progress, epoch: int, standing: Standing | None) -> Collected:
         settings, seed = self.config.settings, self.config.seed
-        policy = learner.acting(settings.act_with_average)
+        policy = progress.learner.acting(settings.act_with_average)
+        chained = progress.reach is not None and progress.reach.chained
         if standing and standing is not self._stands_at:
             self.env.stand(standing)  # type: ignore[attr-defined]
         going_on = standing is not None
         touched: list[tuple[int, float, float]] | None = [] if self.env.spec.continuing else None
         episodes = collect(
-            self.env, policy, settings, self.num_skills, seed, epoch, going_on, touched
+            self.env, policy, settings, self.num_skills, seed, epoch, going_on, chained, touched
         )
         self._stands_at = self._standing()
         return episodes, self._stands_at, np.array(touched or none(), np.float32)
