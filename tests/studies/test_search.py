@@ -213,3 +213,55 @@ def test_a_logarithmic_span_is_estimated_amid_its_powers() -> None:
     assert _middle({"low": 1e-4, "high": 1.0, "log": True}) == pytest.approx(0.01)
     assert _middle({"low": 1, "high": 100, "log": True}) == 10
     assert _middle({"low": 1, "high": 4}) == 2
+
+
+def settings_tried(text: str, home: Path) -> list[dict[str, Any]]:
+    """The settings of all trials of a search whose runs end at once."""
+    searches = Searches(study_of(text, home))
+    sweep = Sweep(searches.begin(home), home)
+    while new := searches.more(sweep, 1):
+        for run in new:
+            carry_out(run, home)
+        look_again(sweep)
+    return [
+        {"gamma": run.config.settings.gamma, "alpha": run.config.settings.alpha}
+        for run in sweep.runs
+    ]
+
+
+def test_values_of_a_list_are_tried_as_they_are(tmp_path: Path) -> None:
+    text = TPE.replace("n_step = [1, 2]", "gamma = [0.9995, 0.99951]")
+    tried = settings_tried(text, tmp_path)
+    assert {one["gamma"] for one in tried} == {0.9995, 0.99951}
+    assert all(float(f"{one['alpha']:.3g}") == one["alpha"] for one in tried)  # short in a name
+    searches = Searches(study_of(text, tmp_path))
+    again = [run.config.settings.gamma for run in searches.begin(tmp_path)]
+    assert again == [one["gamma"] for one in tried]
+
+
+def test_values_of_a_span_stay_within_it(tmp_path: Path) -> None:
+    text = TPE.replace("n_step = [1, 2]", "gamma = { low = 0.99951, high = 0.99979 }")
+    tried = settings_tried(text, tmp_path)
+    assert {0.99951 <= one["gamma"] <= 0.99979 for one in tried} == {True}
+    assert {len(str(one["gamma"])) for one in tried} <= {6, 7}  # and no longer than that asks
+
+
+def test_a_journal_of_earlier_versions_is_read_as_it_was_written(tmp_path: Path) -> None:
+    """Its runs were trained with three digits, which their names tell."""
+    import optuna
+    from optuna.storages import JournalStorage
+    from optuna.storages.journal import JournalFileBackend
+
+    title = "tpe-lightsout-cursor-2x2"
+    storage = JournalStorage(JournalFileBackend(str(tmp_path / f"search-{title}.journal")))
+    old = optuna.create_study(study_name=title, storage=storage, direction="maximize")
+    old.enqueue_trial({"alpha": 0.0123456, "gamma": 0.9995})
+    asked = old.ask()
+    asked.suggest_float("alpha", 0.0123456, 0.0123457)
+    asked.suggest_categorical("gamma", [0.9995, 0.5])
+    old.tell(asked, 0.7)
+    space = "alpha = { low = 0.0123456, high = 0.0123457 }, gamma = [0.9995, 0.5]"
+    text = TPE.replace("alpha = { low = 0.001, high = 0.1, log = true }, n_step = [1, 2]", space)
+    names = [run.name for run in Searches(study_of(text, tmp_path)).begin(tmp_path)]
+    name = "lightsout-cursor-2x2-tpe-alpha=0.0123-gamma=1.0"
+    assert names == [f"{name}-seed0", f"{name}-seed1"]

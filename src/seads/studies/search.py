@@ -32,6 +32,10 @@ MEASURED = Evaluating(coverage=False, tasks=("replan",), along=(), splits=("trai
 """By the training boards a search goes; those of the test split are for the heat maps."""
 PROPOSALS = 20
 """How often something new is asked for before a space counts as used up."""
+DIGITS = 3
+"""Of a value from a span so many say enough, and a person can read them in a name."""
+AS_LISTED = "as listed"
+"""The mark of trials whose values were not rounded beyond what the study's file allows."""
 
 
 @dataclass(frozen=True)
@@ -133,7 +137,7 @@ class _Search:
         """What trials are proposed nobody knows: all count as long as one amid the space."""
         search = self.search
         amid = {name: _middle(values) for name, values in search.space.items()}
-        [run, *_] = trial_of(search, _rounded(amid), self._place).runs
+        [run, *_] = trial_of(search, amid, self._place).runs
         tried = home.glob(f"{glob.escape(run.name.partition('=')[0])}=*")
         trained = sum(damage(one) is None and is_trained(one) for one in tried)
         left = max(0, search.trials * len(search.seeds) - trained)
@@ -170,7 +174,7 @@ class _Search:
             whole = old.params.keys() == self.search.space.keys()  # else killed while asked for
             if whole and old.state != optuna.trial.TrialState.FAIL:
                 self._asked[len(self.trials)] = None if old.state.is_finished() else old.number
-                self.trials.append(trial_of(self.search, _rounded(old.params), self._place))
+                self.trials.append(trial_of(self.search, _settings(old), self._place))
         return self.runs
 
     def ask(self) -> Trial | None:
@@ -181,9 +185,10 @@ class _Search:
             return None
         for _ in range(PROPOSALS):
             asked = self._study.ask()
+            asked.set_user_attr(AS_LISTED, True)  # first: a trial with all values has its mark
             for name, values in self.search.space.items():
                 _suggested(asked, name, values)
-            settings = _rounded(asked.params)
+            settings = _settings(asked)
             if all(settings != trial.settings for trial in self.trials):
                 self._asked[len(self.trials)] = asked.number
                 self.trials.append(trial_of(self.search, settings, self._place))
@@ -255,9 +260,24 @@ def _middle(values: Any) -> Any:
     return int(middle) if whole else middle
 
 
-def _rounded(params: Mapping[str, Any]) -> dict[str, Any]:
-    """Numbers that a person can read in a name: three digits say enough."""
-    return {k: float(f"{v:.3g}") if isinstance(v, float) else v for k, v in params.items()}
+def _settings(tried: Any) -> dict[str, Any]:
+    """What a trial of Optuna's tries: values of a list as they are, those of a span rounded.
+
+    A trial without a mark is of an earlier version, which rounded every number: so its runs are.
+    """
+    distributions = tried.distributions if AS_LISTED in tried.user_attrs else {}
+    return {name: _rounded(v, distributions.get(name)) for name, v in tried.params.items()}
+
+
+def _rounded(value: Any, distribution: Any) -> Any:
+    """A number of few digits, so many that it stays within its span; all else as it is."""
+    if not isinstance(value, float) or hasattr(distribution, "choices"):
+        return value
+    low, high = (-math.inf, math.inf)
+    if distribution is not None:
+        low, high = distribution.low, distribution.high
+    shorter = (float(f"{value:.{digits}g}") for digits in range(DIGITS, 17))
+    return next((one for one in shorter if low <= one <= high), value)
 
 
 class _Success(Struct):
