@@ -265,3 +265,51 @@ def test_a_journal_of_earlier_versions_is_read_as_it_was_written(tmp_path: Path)
     names = [run.name for run in Searches(study_of(text, tmp_path)).begin(tmp_path)]
     name = "lightsout-cursor-2x2-tpe-alpha=0.0123-gamma=1.0"
     assert names == [f"{name}-seed0", f"{name}-seed1"]
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        (("[1, 2]", "[1, 2, 4]"), "line 9: n_step is a list, [1, 2, 4]"),
+        (("[1, 2]", "{ low = 1, high = 4 }"), "line 9: n_step is a span, 1 to 4"),
+        ((", log = true", ""), "line 9: alpha is a span, 0.001 to 0.1"),
+        (("{ low = 0.001, high = 0.1, log = true }", "[0.1]"), "line 9: alpha is a list, [0.1]"),
+    ],
+)
+def test_another_space_than_the_journals_is_refused(
+    change: tuple[str, str], sentence: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    searches = Searches(study_of(TPE, tmp_path))
+    searches.begin(tmp_path)
+    searches.more(Sweep([], tmp_path), 1)
+    study = study_of(TPE.replace(*change), tmp_path)
+    assert cli.main(["sweep", str(study.path), "--out", str(tmp_path)]) == 2
+    said = capsys.readouterr().err
+    was = {"n_step": "a list, [1, 2]", "alpha": "a span, 0.001 to 0.1, log"}
+    told = was[sentence.split()[2]]
+    journal = tmp_path / "search-tpe-lightsout-cursor-2x2.journal"
+    assert f"{sentence}, and {told} in {journal}; give the search another name" in said
+    assert len(said.splitlines()) == 1
+    assert not list(tmp_path.glob("*/config.json"))
+
+
+def test_a_span_may_be_widened(tmp_path: Path) -> None:
+    searches = Searches(study_of(TPE, tmp_path))
+    searches.begin(tmp_path)
+    first = searches.more(Sweep([], tmp_path), 1)
+    again = Searches(study_of(TPE.replace("high = 0.1", "high = 0.2"), tmp_path))
+    assert [run.name for run in again.begin(tmp_path)] == [run.name for run in first]
+    assert again.more(Sweep([], tmp_path), 1)
+
+
+def test_a_grid_may_grow(tmp_path: Path) -> None:
+    for values in ("[1, 2, 3]", "[1, 2, 3, 4]"):
+        searches = Searches(study_of(GRID.replace("[1, 2, 3]", values), tmp_path))
+        sweep = Sweep(searches.runs, tmp_path)
+        for run in sweep.runs:
+            if not (tmp_path / run.name).is_dir():
+                carry_out(run, tmp_path)
+        searches.begin(tmp_path)
+        look_again(sweep)
+        searches.more(sweep, 1)
+    assert searches.to_json()[0]["finished"] == 4

@@ -168,6 +168,7 @@ class _Search:
             ) from None
         if self.search.sampler == "grid":
             return []
+        self._check_space(made, path)
         # a seed of its own for each start: else it would propose once more what it began with
         self._study.sampler = optuna.samplers.TPESampler(seed=len(made), constant_liar=True)
         for old in made:
@@ -176,6 +177,18 @@ class _Search:
                 self._asked[len(self.trials)] = None if old.state.is_finished() else old.number
                 self.trials.append(trial_of(self.search, _settings(old), self._place))
         return self.runs
+
+    def _check_space(self, made: list[Any], path: Path) -> None:
+        """Refuse a space whose proposals Optuna could not write beside those of the journal."""
+        for name, values in self.search.space.items():
+            now = _distribution(values)
+            for was in (one.distributions.get(name, now) for one in made):
+                if not _alike(was, now):
+                    raise self._place.wrong(
+                        f"{name} is {_in_words(now)}, and {_in_words(was)} in {path}; give the "
+                        "search another name, or move the journal aside",
+                        name,
+                    )
 
     def ask(self) -> Trial | None:
         """The next trial; None once there are enough, or where all proposals are old ones."""
@@ -187,7 +200,7 @@ class _Search:
             asked = self._study.ask()
             asked.set_user_attr(AS_LISTED, True)  # first: a trial with all values has its mark
             for name, values in self.search.space.items():
-                _suggested(asked, name, values)
+                _suggested(asked, name, _distribution(values))
             settings = _settings(asked)
             if all(settings != trial.settings for trial in self.trials):
                 self._asked[len(self.trials)] = asked.number
@@ -221,10 +234,7 @@ class _Search:
         params = dict(trial.settings)
         if any(one.params == params for one in self._study.get_trials(deepcopy=False)):
             return
-        spaces: dict[str, Any] = {
-            name: optuna.distributions.CategoricalDistribution(values)
-            for name, values in self.search.space.items()
-        }
+        spaces = {name: _distribution(values) for name, values in self.search.space.items()}
         made = optuna.trial.create_trial(params=params, distributions=spaces, value=value)
         self._study.add_trial(made)
 
@@ -241,13 +251,43 @@ class _Search:
         }
 
 
-def _suggested(asked: Any, name: str, values: Any) -> None:
+def _distribution(values: Any) -> Any:
+    """A list or a span of the study's file as Optuna knows it."""
+    from optuna import distributions
+
     if isinstance(values, list):
-        asked.suggest_categorical(name, values)
-        return
+        return distributions.CategoricalDistribution(values)
     low, high, log = values["low"], values["high"], values.get("log", False)
-    whole = type(low) is int and type(high) is int
-    (asked.suggest_int if whole else asked.suggest_float)(name, low, high, log=log)
+    if type(low) is int and type(high) is int:
+        return distributions.IntDistribution(low, high, log=log)
+    return distributions.FloatDistribution(low, high, log=log)
+
+
+def _alike(one: Any, other: Any) -> bool:
+    """Whether Optuna takes both for the same parameter: the ends of a span may differ."""
+    if type(one) is not type(other):
+        return False
+    return bool(one == other if _is_list(one) else one.log == other.log)
+
+
+def _is_list(distribution: Any) -> bool:
+    return hasattr(distribution, "choices")
+
+
+def _in_words(distribution: Any) -> str:
+    """A distribution as a study's file has it."""
+    if _is_list(distribution):
+        return f"a list, {str(list(distribution.choices))[:80]}"
+    ends = f"a span, {distribution.low} to {distribution.high}"
+    return f"{ends}, log" if distribution.log else ends
+
+
+def _suggested(asked: Any, name: str, distribution: Any) -> None:
+    if _is_list(distribution):
+        asked.suggest_categorical(name, distribution.choices)
+        return
+    suggest = asked.suggest_float if type(distribution.low) is float else asked.suggest_int
+    suggest(name, distribution.low, distribution.high, log=distribution.log)
 
 
 def _middle(values: Any) -> Any:
@@ -271,7 +311,7 @@ def _settings(tried: Any) -> dict[str, Any]:
 
 def _rounded(value: Any, distribution: Any) -> Any:
     """A number of few digits, so many that it stays within its span; all else as it is."""
-    if not isinstance(value, float) or hasattr(distribution, "choices"):
+    if not isinstance(value, float) or _is_list(distribution):
         return value
     low, high = (-math.inf, math.inf)
     if distribution is not None:
