@@ -3,13 +3,25 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
 from seads.errors import SeadsError
 
 HEADER = re.compile(r"\s*\[")
 STRING_OR_COMMENT = re.compile(r""" "(?:\\.|[^"\\])*" | '[^']*' | \#.* """, re.VERBOSE)
+TEXT = re.compile(
+    rf"""
+    "{{3}} (?:\\[\s\S]|[^\\])*? "{{3}}
+    | '{{3}} [\s\S]*? '{{3}}
+    | {STRING_OR_COMMENT.pattern}
+    """,
+    re.VERBOSE,
+)
+"""The same, and strings of many lines."""
+BRACKET = re.compile(r"[\[\]{}]")
 
 
 @dataclass(frozen=True)
@@ -33,11 +45,15 @@ class Place:
         return self._line(key, texts=False) is not None
 
     def part(self, name: str, number: int = 0) -> Place:
-        """The lines of the n-th [[name]], or of [name], up to the next part."""
+        """The lines of the n-th [[name]], or of [name], up to the next part.
+
+        Of an inline list, name = [{ … }, { … }], the text of its n-th table; where there is none,
+        all that there is.
+        """
         begins = re.compile(rf"\s*\[\[?\s*{name}\s*]")
         starts = [n for n, line in enumerate(self.lines) if begins.match(line)]
-        if number >= len(starts):  # written as an inline list: the whole file is the place
-            return self
+        if number >= len(starts):
+            return self._inline(name, number)
         own = re.compile(rf"\s*\[{name}\.")
         later = (
             n
@@ -46,6 +62,15 @@ class Place:
         )
         end = next(later, len(self.lines))
         return Place(self.path, self.lines[starts[number] : end], self.first + starts[number])
+
+    def _inline(self, name: str, number: int) -> Place:
+        text = "\n".join(self.lines)
+        tables = inline_tables(text, name)
+        if number >= len(tables):
+            return self
+        start, end = tables[number]
+        lines = tuple(text[start:end].split("\n"))
+        return Place(self.path, lines, self.first + text.count("\n", 0, start))
 
     def _line(self, word: str, texts: bool) -> int | None:
         """The number of the first line that holds a word, in texts too or outside of them only."""
@@ -56,6 +81,30 @@ class Place:
             if word and holds(told, word):
                 return number
         return None
+
+
+@lru_cache(maxsize=4)
+def inline_tables(text: str, name: str) -> tuple[tuple[int, int], ...]:
+    """Where the tables of name = [{ … }, { … }] begin and end in a text of TOML."""
+    bare = TEXT.sub(lambda one: re.sub(r"[^\n]", " ", one[0]), text)  # whose brackets are none
+    begun = re.search(rf"^\s*{name}\s*=\s*(?=\[)", bare, re.MULTILINE)
+    return () if begun is None else tuple(_tables(bare, begun.end()))
+
+
+def _tables(bare: str, start: int) -> Iterator[tuple[int, int]]:
+    """The tables of the list that begins there, and not those within them."""
+    depth = opened = 0
+    for found in BRACKET.finditer(bare, start):
+        if found[0] in "]}":
+            depth -= 1
+            if depth == 0:
+                return
+            if depth == 1 and found[0] == "}":
+                yield opened, found.end()
+            continue
+        depth += 1
+        if depth == 2:
+            opened = found.start()
 
 
 def holds(text: str, word: str) -> bool:
