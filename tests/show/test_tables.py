@@ -275,3 +275,21 @@ def test_settings_have_what_the_paper_found_best() -> None:
     assert tables["settings-S.8.4"].columns[-1] == "lightsout-robot"
     assert set(low["automatic entropy tuning, paper"]) == {"no"}
     assert len({table.heading for table in tables.values()}) == len(tables)
+
+
+def test_runs_whose_planning_gave_up_are_named() -> None:
+    env = "lightsout-cursor"
+    runs = [
+        run(env, group, seed, 25.0, gave_up=gave_up)
+        for group, gave_ups in (
+            ("default", ("", "deep")),  # which is no line of this table
+            ("paper", ("success", "success success_no_replan", "")),
+        )
+        for seed, gave_up in enumerate(gave_ups)
+    ]
+    [table, *_] = all_tables(Results(runs))
+    [note] = [note for note in table.notes if "gave up" in note]
+    assert "in 2 of 3 of lightsout-cursor paper: " in note
+    assert "default" not in note
+    [table, *_] = all_tables(ablations(3))
+    assert "gave up" not in " ".join(table.notes)

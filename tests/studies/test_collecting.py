@@ -188,3 +188,32 @@ def test_options_of_the_environment_are_settings_too(tmp_path: Path) -> None:
     changed.write(path)
     with pytest.raises(SeadsError, match=r'alone, and .*seed0.*seed1 .*env\.observation="raw"'):
         collect([tmp_path])
+
+
+def test_planning_that_gave_up_is_told_by_what_was_measured(tmp_path: Path) -> None:
+    home = write_run(tmp_path / "lightsout-cursor-2x2-default-seed0", evaluated=False)
+    why = "the model foresaw 10% of what its skills did in training: planning gives up after 0.25 s"
+    for name, replan, gave_up in (
+        ("tasks-replan", True, None),
+        ("tasks-no-replan", False, why),
+        ("tasks-replan-depths1-9", True, why),
+    ):
+        write_result(home, name, {"tasks": tasks_result({1: 1.0}, replan) | {"gave_up": gave_up}})
+    [one] = collect([tmp_path]).runs
+    assert one.gave_up == "success_no_replan deep"
+    for name in ("tasks-no-replan", "tasks-replan-depths1-9"):  # as earlier versions wrote them
+        write_result(home, name, {"tasks": tasks_result({1: 1.0}, replan="no" not in name)})
+    assert [one.gave_up for one in collect([tmp_path]).runs] == [""]
+
+
+def test_results_of_earlier_versions_are_read(tmp_path: Path) -> None:
+    results = ablations(2)
+    results.write(tmp_path)
+    path = tmp_path / "results.csv"
+    lines = path.read_text().splitlines()
+    assert lines[0].endswith(",settings,gave_up")
+    path.write_text("\n".join(line.rpartition(",")[0] for line in lines) + "\n")
+    assert read_results(tmp_path) == results
+    path.write_text("\n".join(line.rpartition(",")[0] for line in lines[1:]) + "\n")
+    with pytest.raises(SeadsError, match="has other columns than run, env"):
+        read_results(tmp_path)

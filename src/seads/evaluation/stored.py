@@ -65,6 +65,7 @@ class StoredTasks(TypedDict):
     solution_length: NotRequired[Summary | None]
     skill_length: NotRequired[Summary | None]
     first_plan_seconds: NotRequired[Summary | None]
+    gave_up: NotRequired[Text | None]
     tasks: NotRequired[list[OneTask]]
 
 

@@ -171,6 +171,10 @@ class _Files:
         below = [one for one in found if common is None or one["env_steps"] <= common]
         return below[-1] if below else found[-1] if found else None
 
+    def deep(self) -> dict[str, Any] | None:
+        """The evaluation of large depths, of the latest checkpoint."""
+        return next(reversed(self.tasks(True, deep=True)), None)
+
     def result(self, common: int | None) -> RunResult:
         """The run's line."""
         config = self.config
@@ -208,6 +212,15 @@ class _Files:
                 f"{name}={json.dumps(value, separators=(',', ':'))}"
                 for name, value in _given(config).items()
             ),
+            gave_up=" ".join(
+                name
+                for name, one in (
+                    ("success", with_plans),
+                    ("success_no_replan", without),
+                    ("deep", self.deep()),
+                )
+                if one is not None and one["tasks"].get("gave_up") is not None
+            ),
         )
 
     def points(self) -> Iterator[Point]:
@@ -239,7 +252,7 @@ class _Files:
         used = [
             self.at_common(True, common),
             self.at_common(False, common),
-            *self.tasks(True, deep=True)[-1:],
+            self.deep(),
         ]
         for one in filter(None, used):
             tasks = one["tasks"]

@@ -78,6 +78,9 @@ class RunResult:
     settings: Text
     """What differs from the preset's, name=value, separated by blanks: settings, and options of the
     environment, which are named env.NAME."""
+    gave_up: Text = ""
+    """Where planning was kept short by the clock (`seads.solving.patience`): success,
+    success_no_replan and deep, separated by blanks. Files of earlier versions do not tell."""
 
     @property
     def kind(self) -> tuple[str, str]:
@@ -235,7 +238,7 @@ def _write_csv(path: Path, rows: Sequence[Any], kind: type) -> None:
 
 
 def read_results(home: Path) -> Results:
-    """The files that `Results.write` wrote."""
+    """The files that `Results.write` wrote; an earlier one's lack columns that have a default."""
     runs, points, boards = (
         _read_csv(home / name, kind)
         for name, kind in ((RESULTS, RunResult), (CURVES, Point), (BOARDS, Board))
@@ -246,19 +249,21 @@ def read_results(home: Path) -> Results:
 def _read_csv(path: Path, kind: type) -> list[Any]:
     hints = get_type_hints(kind)
     optional = {name for name, hint in hints.items() if NoneType in get_args(hint)}
+    earlier = [one.name for one in dataclasses.fields(kind) if one.default is dataclasses.MISSING]
     found: list[Any] = []
     try:
         text = read_bytes(path, "a file of results", MOST_RESULT_BYTES).decode()
         reader = csv.reader(io.StringIO(text, newline=""), strict=True)
-        if next(reader, None) != list(hints):
+        names = next(reader, None)
+        if names not in (list(hints), earlier):
             raise SeadsError(f"{path} has other columns than {', '.join(hints)}")
         for line in reader:
             complaint = f"{path}, line {reader.line_num} cannot be read"
-            if len(line) != len(hints):
-                raise SeadsError(f"{complaint}: {len(line)} values; allowed: {len(hints)}")
+            if len(line) != len(names):
+                raise SeadsError(f"{complaint}: {len(line)} values; allowed: {len(names)}")
             values = {
                 name: None if value == "" and name in optional else value
-                for name, value in zip(hints, line, strict=True)
+                for name, value in zip(names, line, strict=True)
             }
             found.append(as_kind(values, kind, complaint, texts=True))
     except UnicodeDecodeError:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -24,7 +24,8 @@ from seads.show.tables.kinds import (
     without_trials,
 )
 from seads.show.tables.lengths import length_tables
-from seads.studies.results import Results
+from seads.solving.patience import SHORT
+from seads.studies.results import Results, RunResult
 
 LEVEL = 0.95
 """Share of the moves that a run has learned when it counts as having learned them."""
@@ -79,6 +80,7 @@ def summary_table(kinds: Kinds, beyond_common: Sequence[str] = ()) -> Table:
             "of the mean, or for fewer than five runs their range. Agents are those of the last "
             f"checkpoints below the budget, for boards solved the last common ones (paper S.8.1)"
             f"{_except(kinds, beyond_common)}.",
+            *_gave_up(kinds),
             *changes_notes(kinds),
         ),
     )  # fmt: skip
@@ -94,11 +96,25 @@ def _papers(env: str, value: PaperValue | None, measure: Measure) -> tuple[str, 
 
 def _except(kinds: Kinds, late: Sequence[str]) -> str:
     """What is not true of all runs, and of how many of each kind."""
-    counted = {kind: sum(run.run in late for run in runs) for kind, runs in kinds.items()}
-    told = [f"{n} of {len(kinds[kind])} of {' '.join(kind)}" for kind, n in counted.items() if n]
-    if not told:
-        return ""
-    return f", but later ones of runs whose boards were not solved there: {', '.join(told)}"
+    told = _counted(kinds, lambda run: run.run in late)
+    return f", but later ones of runs whose boards were not solved there: {told}" if told else ""
+
+
+def _gave_up(kinds: Kinds) -> Iterator[str]:
+    """Of which runs the boards solved depend on a clock, in a sentence."""
+    told = _counted(kinds, lambda run: any(one in NAMES for one in run.gave_up.split()))
+    if told:
+        yield (
+            f"Planning gave up after {SHORT:g} s a board, since the model was not ready, in "
+            f"{told}: how many boards these solve depends on the machine and on its load."
+        )
+
+
+def _counted(kinds: Kinds, having: Callable[[RunResult], bool]) -> str:
+    """How many runs of each kind have something, in words."""
+    counted = {kind: sum(map(having, runs)) for kind, runs in kinds.items()}
+    told = (f"{n} of {len(kinds[kind])} of {' '.join(kind)}" for kind, n in counted.items() if n)
+    return ", ".join(told)
 
 
 def _steps(runs: Sequence[Any], measure: str) -> str:
