@@ -189,6 +189,31 @@ def test_large_depths_say_what_the_paper_says() -> None:
     assert "paper, lightsout-cursor (5 seeds): ≥ 98 % up to depth 8" in labels
 
 
+@pytest.mark.filterwarnings("error")
+def test_depths_without_a_plan_are_left_out() -> None:
+    """One group never plans, and the other not at depth 3, which one of its runs was not asked."""
+    results = ablations(3)
+    planless = {one.run for one in results.runs if one.group == "more-skills"}
+    boards = [
+        dataclasses.replace(board, planned=board.depth < 3 and board.run not in planless)
+        for board in results.boards
+        if board.depth < 3 or not board.run.endswith("paper-seed0")
+    ]
+    results = Results(results.runs, results.points, boards)
+    drawn = FIGURES["S.11"](results, figure_kinds(results))
+    assert drawn is not None
+    lines = [
+        {line.get_label(): line.get_ydata() for line in axes.get_lines()} for axes in drawn.axes
+    ]
+    never, paper = (
+        f"lightsout-cursor, {name} (3 seeds)" for name in ("more-skills", "preset paper, here")
+    )
+    assert list(lines[0][never]) == [0, 0, 0]
+    assert never not in lines[2]
+    np.testing.assert_allclose(lines[2][paper], [0.01, 0.02, np.nan])
+    assert lines[0][paper][2] == 0
+
+
 def test_runs_of_the_preset_are_not_taken_for_the_papers() -> None:
     results = ablations(3)
     for number in ("S.9", "S.10"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
@@ -36,13 +37,14 @@ def large_depths(results: Results, kinds: Kinds) -> Figure | None:
                 for run in sorted({board.run for board in boards})
             ]
             each = np.array(per_run, float)
-            summary = np.stack([np.nanmean(each, 0), np.nanmin(each, 0), np.nanmax(each, 0)])
+            lines = panels.setdefault(name, {})
             label = f"{env}, {name_of(group)} ({seeds_text(len(per_run))})"
-            panels.setdefault(name, {})[label] = (np.array(depths, float), summary)
+            lines[label] = (np.array(depths, float), _over_runs(each))
 
     def panel(axes: Axes, name: str, lines: Mapping[str, tuple[np.ndarray, np.ndarray]]) -> None:
-        for index, (label, found) in enumerate(lines.items()):
-            style.draw_band(axes, index, label, *found)
+        for index, (label, (depths, summary)) in enumerate(lines.items()):
+            if np.isfinite(summary).any():
+                style.draw_band(axes, index, label, depths, summary)
         axes.set_xlabel("solution depth")
         axes.xaxis.set_major_locator(MaxNLocator(integer=True))
         if name == names[2]:
@@ -67,14 +69,23 @@ def large_depths(results: Results, kinds: Kinds) -> Figure | None:
     return style.draw_panels(panels, panel)
 
 
+def _over_runs(each: np.ndarray) -> np.ndarray:
+    """Mean, lowest and highest over the runs, by depth; NaN where no run has a value."""
+    found = (column[np.isfinite(column)] for column in each.T)
+    nothing = (math.nan,) * 3
+    return np.array(
+        [(one.mean(), one.min(), one.max()) if len(one) else nothing for one in found]
+    ).T
+
+
 def _at_depth(boards: Sequence[Board], name: str) -> float:
+    """What a run has at a depth; NaN where it has nothing there."""
     if name.startswith("all planning"):
         found = [
             board.plan_seconds
             for board in boards
             if board.planned and board.plan_seconds is not None
         ]
-        return float(np.mean(found)) if found else float("nan")
-    return float(
-        np.mean([board.planned if name == "plans found" else board.solved for board in boards])
-    )
+    else:
+        found = [board.planned if name == "plans found" else board.solved for board in boards]
+    return float(np.mean(found)) if found else math.nan
