@@ -66,6 +66,35 @@ def test_heat_maps_have_the_papers_numbers_and_the_best_in_bold() -> None:
     assert (column, row) == (0, 1)  # updates 1, alpha 0.1
 
 
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("tried", [(1.0,), (1.0, 2.0)], ids=str)
+def test_a_narrow_heat_map_has_room_for_its_title(tried: tuple[float, ...], tmp_path: Path) -> None:
+    runs = [
+        run("lightsout3d-jaco", f"hac-alpha_low={low}-alpha_high={n}-temperature=0.1", 0, 0.0,
+            algorithm="hac", budget=10**7,
+            settings=f"alpha_low={n} alpha_high={low} temperature={third}")
+        for n in tried for low in (0.1, 0.01) for third in (0.1, 0.5)
+    ]  # fmt: skip
+    [(_, drawn)] = heat_maps(Results(runs))
+    style.save(drawn, tmp_path, "map")
+    boxes = [box for axes in drawn.axes if (box := axes.get_tightbbox()) is not None]
+    assert len(boxes) == 2
+    assert 0 <= boxes[0].x0 < boxes[0].x1 <= boxes[1].x0 < boxes[1].x1 <= drawn.bbox.x1
+    assert min(axes.get_window_extent().width for axes in drawn.axes) > 0.7 * drawn.dpi
+
+
+def test_cells_that_tie_are_all_in_bold() -> None:
+    shares = {1.0: (0.3, 0.6, 0.9), 2.0: (0.9, 0.3, 0.6), 4.0: (0.1, 0.1, 0.1)}
+    runs = [
+        run("tileswap-cursor", f"sac-updates={n}-alpha=1", seed, 0.0, algorithm="sac",
+            settings=f"updates={n} alpha=1", success=success)
+        for n, found in shares.items() for seed, success in enumerate(found)
+    ]  # fmt: skip
+    [(_, drawn)] = heat_maps(Results(runs))
+    bold = [text.get_text() for text in drawn.axes[0].texts if text.get_fontweight() == "bold"]
+    assert bold == ["60%\nn=3"] * 2
+
+
 def test_each_search_and_each_budget_has_its_own_heat_map() -> None:
     env = "lightsout-cursor"
     runs = [
@@ -203,7 +232,8 @@ def test_depths_without_a_plan_are_left_out() -> None:
     drawn = FIGURES["S.11"](results, figure_kinds(results))
     assert drawn is not None
     lines = [
-        {line.get_label(): line.get_ydata() for line in axes.get_lines()} for axes in drawn.axes
+        {line.get_label(): np.asarray(line.get_ydata()) for line in axes.get_lines()}
+        for axes in drawn.axes
     ]
     never, paper = (
         f"lightsout-cursor, {name} (3 seeds)" for name in ("more-skills", "preset paper, here")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
@@ -17,6 +18,7 @@ from seads.studies.results import Results, RunResult
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+    from matplotlib.text import Text
 
 AXES = {"sac": ("updates", "alpha"), "hac": ("alpha_low", "alpha_high", "temperature")}
 """What the paper searched over: columns, rows, and panels."""
@@ -28,6 +30,8 @@ BEST: dict[str, dict[str, dict[str, Any]]] = {"sac": BEST_SAC, "hac": BEST_HAC}
 PAPERS = "#D55E00"
 """The colour of its frame, which no cell has."""
 
+BESIDE = 0.9
+"""Inches of a panel to the left of its cells and of its title: numbers and a name."""
 NOT_IN_NAMES = r"[^\w.:-]"
 """What a name that was read from a file must not bring into a figure's."""
 
@@ -76,11 +80,15 @@ def _cells(runs: list[RunResult], axes: tuple[str, ...]) -> Cells:
 def _draw(
     cells: Cells, axes: tuple[str, ...], title: str, papers_best: tuple[float, ...] | None
 ) -> Figure:
-    """Bold: the best here; framed, or said below where it was not tried: the paper's best."""
+    """Bold: the best here, several if they tie; framed, or said below where it was not tried: the
+    paper's best.
+    """
     columns, rows = (sorted({values[i] for values in cells}) for i in (0, 1))
     panels = sorted({values[2:] for values in cells})
-    best = max(cells, key=lambda values: float(np.mean(cells[values])))
+    best = max(float(np.mean(success)) for success in cells.values())
     wide = 1.6 + 0.9 * len(columns)
+    titles: list[Text] = []
+    below: list[Text] = []
     with style.figure(wide * len(panels), 1.8 + 0.7 * len(rows), 1, len(panels)) as (
         drawn,
         all_axes,
@@ -91,7 +99,7 @@ def _draw(
                 if values[2:] == rest:
                     place = rows.index(values[1]), columns.index(values[0])
                     means[place] = np.mean(success)
-                    _write(one, place, success, values == best)
+                    _write(one, place, success, math.isclose(float(means[place]), best))
             one.imshow(means, vmin=0, vmax=1, cmap="viridis", origin="lower", aspect="auto")
             one.grid(visible=False)
             one.set_xticks(range(len(columns)), [f"{value:g}" for value in columns])
@@ -99,14 +107,21 @@ def _draw(
             one.set_xlabel(axes[0])
             one.set_ylabel(axes[1])
             third = f", {axes[2]}={rest[0]:g}" if rest else ""
-            one.set_title(f"{title}{third}", fontsize=10)
+            titles.append(one.set_title(f"{title}{third}", fontsize=10))
             if papers_best in cells and papers_best[2:] == rest:
                 _frame(one, rows.index(papers_best[1]), columns.index(papers_best[0]))
         if papers_best is not None:
             named = ", ".join(f"{a}={v:g}" for a, v in zip(axes, papers_best, strict=True))
             how = "framed" if papers_best in cells else "not tried here"
-            drawn.supxlabel(f"the paper's best ({how}): {named}", fontsize=9)
+            below = [drawn.supxlabel(f"the paper's best ({how}): {named}", fontsize=9)]
+        # words are as wide as they are, however few columns there are
+        drawn.set_figwidth(max(len(panels) * max(wide, BESIDE + _inches(titles)), _inches(below)))
         return drawn
+
+
+def _inches(texts: list[Text]) -> float:
+    """The width of the widest."""
+    return max((one.get_window_extent().width / one.figure.dpi for one in texts), default=0.0)
 
 
 def _frame(axes: Axes, row: int, column: int) -> None:
