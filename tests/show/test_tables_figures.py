@@ -15,7 +15,7 @@ from seads.errors import SeadsError
 from seads.show.report import style
 from seads.show.report.paper import ENVIRONMENTS
 from seads.show.tables import skills
-from seads.show.tables.figures import FIGURES, figure_kinds
+from seads.show.tables.figures import FIGURES, figure_kinds, write_figures
 from seads.show.tables.heat_maps import heat_maps
 from seads.studies.results import Point, Results, RunResult, read_results
 
@@ -296,6 +296,24 @@ def test_a_skill_is_shown_from_start_to_touch(monkeypatch: pytest.MonkeyPatch) -
     assert times[0] == 0 < times[-1]
     assert (pictures[0] != pictures[-1]).any()
     assert "packaged agent lightsout-cursor" in drawn.get_suptitle()
+
+
+def test_frames_are_drawn_only_beside_runs_of_what_they_show(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[Results] = []
+
+    def drawn(results: Results, sources: object) -> None:
+        asked.append(results)
+        raise SeadsError("not here")
+
+    monkeypatch.setattr("seads.show.tables.figures.skill_frames", drawn)
+    monkeypatch.setattr("seads.show.tables.figures.FIGURES", {})
+    others = Results([run("lightsout-cursor", "default", 0, 25.0)])
+    assert write_figures(others, [], tmp_path) == ({}, [])
+    assert not asked
+    shown = Results([run("lightsout3d-jaco", "default", 0, 25.0)])
+    assert write_figures(shown, [], tmp_path) == ({}, ["figure S.12 is left out: not here"])
 
 
 def test_frames_of_an_agent_that_is_not_there_are_a_remark(

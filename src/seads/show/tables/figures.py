@@ -15,7 +15,7 @@ from seads.show.tables.depths import large_depths
 from seads.show.tables.heat_maps import heat_maps
 from seads.show.tables.kinds import REFERENCES, Kinds, kinds_of, without_trials
 from seads.show.tables.lengths import skill_lengths, solution_lengths
-from seads.show.tables.skills import skill_figures, skill_frames
+from seads.show.tables.skills import FRAMES_OF, skill_figures, skill_frames
 from seads.studies.results import Results
 
 if TYPE_CHECKING:
@@ -45,10 +45,11 @@ def write_figures(
     maps = skill_figures(results, sources, home, remarks)
     for number, drawn in (*heat_maps(results), *maps):
         found[number] = _saved(drawn, home, number)
-    try:
-        found["S.12"] = _saved(skill_frames(results, sources), home, "S.12")
-    except SeadsError as error:
-        remarks.append(f"figure S.12 is left out: {error}")
+    if any(run.env == FRAMES_OF for run in results.runs):
+        try:
+            found["S.12"] = _saved(skill_frames(results, sources), home, "S.12")
+        except SeadsError as error:
+            remarks.append(f"figure S.12 is left out: {error}")
     return found, remarks
 
 
