@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -313,3 +314,25 @@ def test_a_grid_may_grow(tmp_path: Path) -> None:
         look_again(sweep)
         searches.more(sweep, 1)
     assert searches.to_json()[0]["finished"] == 4
+
+
+def test_what_json_says_of_searches_is_documented(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page = (Path(__file__).parents[2] / "docs" / "command-line.md").read_text()
+    section = page.partition("## seads sweep")[2].partition("\n## ")[0]
+    searches = Searches(study_of(GRID, tmp_path))
+    sweep = Sweep(searches.runs, tmp_path)
+    for run in sweep.runs:
+        carry_out(run, tmp_path)
+    searches.begin(tmp_path)
+    look_again(sweep)
+    searches.more(sweep, 1)
+    [done] = searches.to_json()
+    study = study_of(TPE, tmp_path)
+    words = ["sweep", str(study.path), "--out", str(tmp_path / "out"), "--dry-run", "--json"]
+    assert cli.main(words) == 0
+    [ahead] = json.loads(capsys.readouterr().out)["searches"]
+    for shape in (done, ahead):
+        told = [set(re.findall(r'"(\w+)":', one)) for one in re.findall(r'"searches": .*', section)]
+        assert any(set(shape) <= one for one in told), set(shape)
