@@ -183,8 +183,8 @@ def overall_table(kinds: Kinds) -> Table:
         (
             "Shares of the moves, or of the boards. Environments weigh alike, whatever the number "
             "of their runs; the interval is a stratified bootstrap, and left out where an "
-            "environment has a single run, or all have fewer than five. Rows over different "
-            "environments do not compare. Trials of searches are left out.",
+            "environment has a single run, or all together have fewer than five. Rows over "
+            "different environments do not compare. Trials of searches are left out.",
         ),
     )
 
