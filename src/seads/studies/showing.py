@@ -42,7 +42,7 @@ class SweepProgress:
     def __call__(self, sweep: Sweep) -> None:
         """Show where it stands."""
         if self._live is not None:
-            self._live.update(_table(sweep))
+            self._live.update(table_of(sweep, self._live.console.width))
             return
         regular = time.monotonic() >= self._next
         if regular:
@@ -101,16 +101,25 @@ def total_text(sweep: Sweep) -> str:
     return f"{count(len(sweep.runs), 'run')}: {told}" + ("; stopping" if sweep.stopping else "")
 
 
-def _table(sweep: Sweep) -> Any:
+def table_of(sweep: Sweep, width: int) -> Any:
+    """The live table, for a terminal of so many columns; names have at most half of them."""
     from rich.table import Table
 
     first = {"failed": 0, "running": 1, "measuring": 1, "waiting": 2, "done": 3}
     ordered = sorted(sweep.runs, key=lambda run: first[state_of(run, sweep)])
     table = Table(box=None, pad_edge=False, caption=total_text(sweep), caption_justify="left")
-    table.add_column("run")
-    table.add_column("state", overflow="ellipsis", no_wrap=True)
-    for run in ordered[:ROWS]:
-        table.add_row(run.name, text_of(run, sweep))
+    rows = [(_shortened(run.name, width // 2), text_of(run, sweep)) for run in ordered[:ROWS]]
     if len(ordered) > ROWS:
-        table.add_row(f"and {len(ordered) - ROWS} more", "")
+        rows.append((f"and {len(ordered) - ROWS} more", ""))
+    names = max((len(name) for name, _ in rows), default=0)
+    table.add_column("run", width=names, no_wrap=True)
+    table.add_column("state", overflow="ellipsis", no_wrap=True, max_width=width - names - 1)
+    for row in rows:
+        table.add_row(*row)
     return table
+
+
+def _shortened(name: str, most: int) -> str:
+    """A name without its middle: the beginning tells the environment, the end the seed."""
+    end = most // 2
+    return name if len(name) <= most else f"{name[: most - end - 1]}…{name[-end:]}"
