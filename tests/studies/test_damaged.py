@@ -286,6 +286,16 @@ def test_a_sweep_onto_a_full_disk(
     assert "give the same command again" in said
 
 
+def test_tables_onto_a_full_disk(
+    small_disk: Path, runs: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    home = small_disk / "tables"
+    room = os.statvfs(small_disk)
+    (small_disk / "filler").write_bytes(bytes(room.f_bavail * room.f_frsize))
+    said = refused(capsys, "tables", str(runs), "--out", str(home), "--no-figures")
+    assert f"no space left on the disk of {home}: make room and give the same command again" in said
+
+
 def test_a_full_disk_elsewhere_is_named(tmp_path: Path) -> None:
     """Such as that of Ray's sockets, or of what was compiled."""
     for file, named in ((f"{tmp_path}/out/run/x", tmp_path / "out"), ("/tmp/ray/x", "/tmp/ray/x")):

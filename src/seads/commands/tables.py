@@ -37,22 +37,24 @@ def run(options: Options) -> dict[str, Any]:
     from seads.show.tables.claims import claims_page
     from seads.show.tables.tables import all_tables
     from seads.studies.collecting import collect
+    from seads.training.runner import full_disk_in_words
 
     if not options.sources:
         raise SeadsError("which runs? give directories of runs, such as runs/main")
     results = collect(options.sources, replace=options.replace)
-    written = results.write(options.out)
-    tables = {}
-    for table in all_tables(results):
-        tables[table.number] = [str(path) for path in table.write(options.out)]
     page = options.out / "claims.md"
-    write_text_aside(page, claims_page(results))
+    tables: dict[str, list[str]] = {}
     figures: dict[str, list[str]] = {}
     remarks: list[str] = []
-    if options.figures:
-        from seads.show.tables.figures import write_figures
+    with full_disk_in_words(options.out, "give the same command again", intact=""):
+        written = results.write(options.out)
+        for table in all_tables(results):
+            tables[table.number] = [str(path) for path in table.write(options.out)]
+        write_text_aside(page, claims_page(results))
+        if options.figures:
+            from seads.show.tables.figures import write_figures
 
-        figures, remarks = write_figures(results, options.sources, options.out)
+            figures, remarks = write_figures(results, options.sources, options.out)
     if late := results.beyond_common():
         remarks.append(
             "boards solved by later agents than the last common ones of all seeds (a sweep of the "

@@ -269,7 +269,9 @@ def require_finite(values: dict[str, float], progress: AnyProgress) -> None:
 
 
 @contextmanager
-def full_disk_in_words(out: Path, on: str = "") -> Iterator[None]:
+def full_disk_in_words(
+    out: Path, on: str = "", intact: str = "; earlier checkpoints are intact"
+) -> Iterator[None]:
     """Turns the many errors of a full disk into one sentence, which says how to go on."""
     try:
         yield
@@ -279,8 +281,8 @@ def full_disk_in_words(out: Path, on: str = "") -> Iterator[None]:
         file = getattr(error, "filename", None)
         elsewhere = isinstance(file, str) and out not in Path(file).parents
         raise SeadsError(
-            f"no space left on the disk of {file if elsewhere else out}; earlier checkpoints are "
-            f"intact: make room and {on or f'continue with --resume {out}'}"
+            f"no space left on the disk of {file if elsewhere else out}{intact}: make room and "
+            f"{on or f'continue with --resume {out}'}"
         ) from None
 
 
