@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
+import ray
 from ray import exceptions
 
+from seads import cli
 from seads.studies.engine import Engine
+
+STUDY = """
+[[groups]]
+envs = ["lightsout-cursor-2x2"]
+seeds = [0]
+budget = 3000
+"""
 
 
 class FailingRay:
@@ -55,3 +65,18 @@ def test_how_a_run_ended(error: BaseException, status: str, why: str) -> None:
     [outcome] = engine.ended(1.0).values()
     assert outcome["status"] == status
     assert outcome["why"].startswith(why)
+
+
+def test_more_workers_than_cores_are_refused_before_anything_is_there(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun: list[Any] = []
+    monkeypatch.setattr(ray, "init", lambda **options: begun.append(options))
+    study, out = tmp_path / "study.toml", tmp_path / "out"
+    study.write_text(STUDY)
+    assert cli.main(["sweep", str(study), "--out", str(out), "--workers", "4096"]) == 2
+    said = capsys.readouterr().err
+    assert said.startswith("seads: --workers 4096 is more than the ")
+    assert said.endswith(" of this machine\n")
+    assert not begun
+    assert not out.exists()

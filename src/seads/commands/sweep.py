@@ -44,7 +44,7 @@ def run(options: Options) -> dict[str, Any]:
     """Carry the study out, or list its runs."""
     from seads.studies.cluster import check_answers
     from seads.studies.directory import check_directories
-    from seads.studies.engine import started
+    from seads.studies.engine import check_workers, started
     from seads.studies.runs import check_code, picked
     from seads.studies.search import Searches
     from seads.studies.showing import SweepProgress, total_text
@@ -64,7 +64,9 @@ def run(options: Options) -> dict[str, Any]:
     sweep.failed |= check_directories(sweep.runs, home)
     if options.dry_run:
         return {"study": str(options.study), **_listed(sweep, searches, options.workers)}
-    if options.address is not None and not home.exists():  # else it is asked when it is needed
+    if options.address is None:
+        check_workers(options.workers)
+    elif not home.exists():  # else it is asked when it is needed
         check_answers(options.address)
     with full_disk_in_words(home, "give the same command again"), only_driver(home):
         earlier = searches.begin(home)

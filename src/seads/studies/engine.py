@@ -21,6 +21,7 @@ from seads.studies.cluster import connect, shares
 RETRIES = 5
 """How often a run goes on after its worker or its node has died."""
 LOCAL = "seads-ray-"
+THIS_MACHINE = "this machine"
 
 QUIET = {
     "RAY_USAGE_STATS_ENABLED": "0",
@@ -94,6 +95,11 @@ def _do(order: dict[str, Any]) -> dict[str, str]:
     return work(order)
 
 
+def check_workers(workers: int | None) -> None:
+    """Refuse more runs at once than this machine has cores; nothing has started."""
+    shares([_own_cores()], workers, THIS_MACHINE)
+
+
 @contextmanager
 def started(workers: int | None, address: str | None) -> Iterator[Engine]:
     """Ray on this machine, or the cluster at an address; on leaving, its processes are gone."""
@@ -108,7 +114,7 @@ def started(workers: int | None, address: str | None) -> Iterator[Engine]:
         nodes = [_local(ray, home)] if home is not None else connect(ray, address or "")
         # else a paragraph on every worker that dies, in the middle of the table
         ray._private.worker._worker_logs_enabled = False
-        where = "this machine" if address is None else f"the cluster at {address}"
+        where = THIS_MACHINE if address is None else f"the cluster at {address}"
         yield Engine(ray, *shares(nodes, workers, where))
     finally:
         ray.shutdown()
@@ -117,7 +123,7 @@ def started(workers: int | None, address: str | None) -> Iterator[Engine]:
 
 
 def _local(ray: Any, home: Path) -> int:
-    total = len(os.sched_getaffinity(0))
+    total = _own_cores()
     ray.init(
         num_cpus=total,
         include_dashboard=False,
@@ -127,6 +133,10 @@ def _local(ray: Any, home: Path) -> int:
         _temp_dir=str(home),
     )
     return total
+
+
+def _own_cores() -> int:
+    return len(os.sched_getaffinity(0))
 
 
 def _own_directory() -> Path:
