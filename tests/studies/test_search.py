@@ -12,7 +12,8 @@ import pytest
 from seads import cli
 from seads.studies.measuring import evaluations
 from seads.studies.runs import StudyRun
-from seads.studies.search import Searches, _middle
+from seads.studies.search import Searches
+from seads.studies.space import middle_of
 from seads.studies.study import Study, read_study
 from seads.studies.sweep import Sweep
 
@@ -211,9 +212,9 @@ def test_a_dry_run_counts_what_is_not_known_yet(
 
 
 def test_a_logarithmic_span_is_estimated_amid_its_powers() -> None:
-    assert _middle({"low": 1e-4, "high": 1.0, "log": True}) == pytest.approx(0.01)
-    assert _middle({"low": 1, "high": 100, "log": True}) == 10
-    assert _middle({"low": 1, "high": 4}) == 2
+    assert middle_of({"low": 1e-4, "high": 1.0, "log": True}) == pytest.approx(0.01)
+    assert middle_of({"low": 1, "high": 100, "log": True}) == 10
+    assert middle_of({"low": 1, "high": 4}) == 2
 
 
 def settings_tried(text: str, home: Path) -> list[dict[str, Any]]:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import glob
 import itertools
-import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,6 +24,15 @@ from seads.studies.estimate import seconds_of
 from seads.studies.measuring import check_depths, evaluations
 from seads.studies.place import Place
 from seads.studies.runs import StudyRun, check_distinct, check_names, group_runs, runs_of
+from seads.studies.space import (
+    AS_LISTED,
+    alike,
+    distribution_of,
+    in_words,
+    middle_of,
+    settings_of,
+    suggest,
+)
 from seads.studies.study import Evaluating, Group, Search, Study
 from seads.studies.sweep import Sweep
 
@@ -32,10 +40,6 @@ MEASURED = Evaluating(coverage=False, tasks=("replan",), along=(), splits=("trai
 """By the training boards a search goes; those of the test split are for the heat maps."""
 PROPOSALS = 20
 """How often something new is asked for before a space counts as used up."""
-DIGITS = 3
-"""Of a value from a span so many say enough, and a person can read them in a name."""
-AS_LISTED = "as listed"
-"""The mark of trials whose values were not rounded beyond what the study's file allows."""
 
 
 @dataclass(frozen=True)
@@ -136,7 +140,7 @@ class _Search:
     def ahead(self, home: Path, cores: int) -> dict[str, Any]:
         """What trials are proposed nobody knows: all count as long as one amid the space."""
         search = self.search
-        amid = {name: _middle(values) for name, values in search.space.items()}
+        amid = {name: middle_of(values) for name, values in search.space.items()}
         [run, *_] = trial_of(search, amid, self._place).runs
         tried = home.glob(f"{glob.escape(run.name.partition('=')[0])}=*")
         trained = sum(damage(one) is None and is_trained(one) for one in tried)
@@ -175,17 +179,17 @@ class _Search:
             whole = old.params.keys() == self.search.space.keys()  # else killed while asked for
             if whole and old.state != optuna.trial.TrialState.FAIL:
                 self._asked[len(self.trials)] = None if old.state.is_finished() else old.number
-                self.trials.append(trial_of(self.search, _settings(old), self._place))
+                self.trials.append(trial_of(self.search, settings_of(old), self._place))
         return self.runs
 
     def _check_space(self, made: list[Any], path: Path) -> None:
         """Refuse a space whose proposals Optuna could not write beside those of the journal."""
         for name, values in self.search.space.items():
-            now = _distribution(values)
+            now = distribution_of(values)
             for was in (one.distributions.get(name, now) for one in made):
-                if not _alike(was, now):
+                if not alike(was, now):
                     raise self._place.wrong(
-                        f"{name} is {_in_words(now)}, and {_in_words(was)} in {path}; give the "
+                        f"{name} is {in_words(now)}, and {in_words(was)} in {path}; give the "
                         "search another name, or move the journal aside",
                         name,
                     )
@@ -200,8 +204,8 @@ class _Search:
             asked = self._study.ask()
             asked.set_user_attr(AS_LISTED, True)  # first: a trial with all values has its mark
             for name, values in self.search.space.items():
-                _suggested(asked, name, _distribution(values))
-            settings = _settings(asked)
+                suggest(asked, name, distribution_of(values))
+            settings = settings_of(asked)
             if all(settings != trial.settings for trial in self.trials):
                 self._asked[len(self.trials)] = asked.number
                 self.trials.append(trial_of(self.search, settings, self._place))
@@ -234,7 +238,7 @@ class _Search:
         params = dict(trial.settings)
         if any(one.params == params for one in self._study.get_trials(deepcopy=False)):
             return
-        spaces = {name: _distribution(values) for name, values in self.search.space.items()}
+        spaces = {name: distribution_of(values) for name, values in self.search.space.items()}
         made = optuna.trial.create_trial(params=params, distributions=spaces, value=value)
         self._study.add_trial(made)
 
@@ -249,75 +253,6 @@ class _Search:
             "best": dict(self.trials[best].settings),
             "success_on_training_boards": self._values[best],
         }
-
-
-def _distribution(values: Any) -> Any:
-    """A list or a span of the study's file as Optuna knows it."""
-    from optuna import distributions
-
-    if isinstance(values, list):
-        return distributions.CategoricalDistribution(values)
-    low, high, log = values["low"], values["high"], values.get("log", False)
-    if type(low) is int and type(high) is int:
-        return distributions.IntDistribution(low, high, log=log)
-    return distributions.FloatDistribution(low, high, log=log)
-
-
-def _alike(one: Any, other: Any) -> bool:
-    """Whether Optuna takes both for the same parameter: the ends of a span may differ."""
-    if type(one) is not type(other):
-        return False
-    return bool(one == other if _is_list(one) else one.log == other.log)
-
-
-def _is_list(distribution: Any) -> bool:
-    return hasattr(distribution, "choices")
-
-
-def _in_words(distribution: Any) -> str:
-    """A distribution as a study's file has it."""
-    if _is_list(distribution):
-        return f"a list, {str(list(distribution.choices))[:80]}"
-    ends = f"a span, {distribution.low} to {distribution.high}"
-    return f"{ends}, log" if distribution.log else ends
-
-
-def _suggested(asked: Any, name: str, distribution: Any) -> None:
-    if _is_list(distribution):
-        asked.suggest_categorical(name, distribution.choices)
-        return
-    suggest = asked.suggest_float if type(distribution.low) is float else asked.suggest_int
-    suggest(name, distribution.low, distribution.high, log=distribution.log)
-
-
-def _middle(values: Any) -> Any:
-    """A value from amid a list or a span."""
-    if isinstance(values, list):
-        return values[len(values) // 2]
-    low, high = values["low"], values["high"]
-    whole = type(low) is int and type(high) is int
-    middle = math.sqrt(low * high) if values.get("log") else (low + high) / 2
-    return int(middle) if whole else middle
-
-
-def _settings(tried: Any) -> dict[str, Any]:
-    """What a trial of Optuna's tries: values of a list as they are, those of a span rounded.
-
-    A trial without a mark is of an earlier version, which rounded every number: so its runs are.
-    """
-    distributions = tried.distributions if AS_LISTED in tried.user_attrs else {}
-    return {name: _rounded(v, distributions.get(name)) for name, v in tried.params.items()}
-
-
-def _rounded(value: Any, distribution: Any) -> Any:
-    """A number of few digits, so many that it stays within its span; all else as it is."""
-    if not isinstance(value, float) or _is_list(distribution):
-        return value
-    low, high = (-math.inf, math.inf)
-    if distribution is not None:
-        low, high = distribution.low, distribution.high
-    shorter = (float(f"{value:.{digits}g}") for digits in range(DIGITS, 17))
-    return next((one for one in shorter if low <= one <= high), value)
 
 
 class _Success(Struct):
