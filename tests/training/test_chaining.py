@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from tests.own_point import POINT
 
-from seads.training.chaining import Reach
+from seads.training.chaining import OUTSIDE, Reach
 from seads.training.config import TrainConfig
 from seads.training.loop import Trainer
 from seads.training.runner import start
@@ -121,9 +121,10 @@ def test_a_run_finds_out(
     with closing(Trainer(config)) as trainer:
         progress = trainer.begin()
         for _ in range(10):
-            progress, _ = trainer.epoch(progress)
+            progress, metrics = trainer.epoch(progress)
         starts = progress.buffer.stored.observations[:, 0, 0]
     assert bool(progress.reach and progress.reach.chained) is chained
+    assert (metrics.get("outside_resets", 0.0) > OUTSIDE) is chained
     anywhere = chained or not options.get("home", True)
     assert (len(np.unique(starts)) > 8) is anywhere
 

@@ -135,13 +135,17 @@ class Trainer:
             rate = config.learning_rate(env_steps, new_steps)
             rounds = settings.rounds(new_steps)
             learner, metrics = learn(learner, progress.buffer, settings, rng, key, rate, rounds)
+        reach = progress.reach
+        if reach is not None:
+            reach = self._reached(reach, new)
+            metrics["outside_resets"] = reach.outside
         progress = dataclasses.replace(
             progress,
             learner=learner,
             pending=no_episodes(self.env.spec),
             epoch=epoch,
             env_steps=env_steps,
-            reach=progress.reach and self._reached(progress.reach, new),
+            reach=reach,
         )
         try:
             progress = _with(progress, upcoming.result())
