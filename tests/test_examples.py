@@ -20,6 +20,7 @@ from seads.training import Run
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 FILES = {
+    "blocks": {},
     "cabinet": {},
     "gymnasium_reacher": {},
     "dm_control_finger": {},
@@ -66,7 +67,8 @@ def test_it_trains_for_a_few_epochs(name: str, trained: Callable[[str], Run]) ->
     assert (run.status, run.env) == ("finished", f"{name}:factory")
     assert all(np.isfinite(line["critic_loss"]) for line in run.metrics if "critic_loss" in line)
     assert "critic_loss" in run.metrics[-1], "nothing was learned from"
-    assert run.agent.architecture.num_bits == {"ogbench_puzzle": 9}.get(name, run.agent.num_skills)
+    bits = {"ogbench_puzzle": 9, "blocks": 6}
+    assert run.agent.architecture.num_bits == bits.get(name, run.agent.num_skills)
 
 
 def test_the_benchmarks_own_episodes(trained: Callable[[str], Run]) -> None:
@@ -147,3 +149,16 @@ def test_the_cabinets_agent_knows_the_locks_and_reaches_goals() -> None:
     blind = agent.card | {"skills": [skill | {"needs": []} for skill in agent.card["skills"]]}
     without = cabinet.run_tasks(dataclasses.replace(agent, card=blind), starts=50).mean()
     assert reached > 0.7 > 0.5 > without
+
+
+def test_a_block_is_in_a_zone_or_in_the_hand() -> None:
+    blocks = importlib.import_module("blocks")
+    env = blocks.Blocks()
+    seen, _ = env.reset(seed=0)
+    assert blocks.phi(seen).reshape(2, 3).sum(1).tolist() == [1, 1]
+    env.hand, env.blocks = np.array([0.3, 0.5]), [np.array([0.3, 0.52]), np.array([0.95, 0.5])]
+    near, grasp, release = np.array([0, 0, 0.0]), np.array([0, 0, 0.7]), np.array([0, 0, -0.7])
+    assert blocks.phi(env.step(near)[0]).tolist() == [True, False, False, False, False, True]
+    assert blocks.phi(env.step(grasp)[0]).tolist() == [False, False, False, False, False, True]
+    env.step(np.array([1, 0, 0.7]))
+    assert blocks.phi(env.step(release)[0]).tolist() == [False, True, False, False, False, True]
