@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import signal
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -43,6 +44,20 @@ def tiny_run() -> Callable[..., TrainConfig]:
         return TrainConfig(**run | changes, settings=tiny_settings(**{"num_skills": 8} | agent))
 
     return make
+
+
+@pytest.fixture
+def own_module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str, str], Path]:
+    """`own_module(name, text)`: a user's own module in a directory of its own, where one works."""
+
+    def write(name: str, text: str) -> Path:
+        (tmp_path / f"{name}.py").write_text(text)
+        sys.modules.pop(name, None)
+        monkeypatch.chdir(tmp_path)
+        monkeypatch.syspath_prepend(tmp_path)
+        return tmp_path
+
+    return write
 
 
 @pytest.fixture(scope="session")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
@@ -101,12 +100,8 @@ def test_a_skill_now_and_then_is_no_reason() -> None:
 
 
 @pytest.fixture
-def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    (tmp_path / "own_resting.py").write_text(RESTING)
-    sys.modules.pop("own_resting", None)
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.syspath_prepend(tmp_path)
-    return tmp_path
+def own(own_module: Callable[[str, str], Path]) -> Path:
+    return own_module("own_resting", RESTING)
 
 
 @pytest.mark.parametrize(

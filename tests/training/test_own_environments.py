@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
@@ -51,12 +50,8 @@ def factory(num_envs, vectorise="none"):
 
 
 @pytest.fixture
-def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    (tmp_path / "own_counted.py").write_text(COUNTED)
-    sys.modules.pop("own_counted", None)
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.syspath_prepend(tmp_path)
-    return tmp_path
+def own(own_module: Callable[[str, str], Path]) -> Path:
+    return own_module("own_counted", COUNTED)
 
 
 def built(home: Path) -> int:
