@@ -164,7 +164,7 @@ TINY = (
             "broken",
             "its factory failed: ZeroDivisionError: integer division or modulo by zero (own",
         ),
-        ("twice_as_many", "the factory made 16 rows where num_envs is 8"),
+        ("twice_as_many", "the factory made 4 rows where num_envs is 2"),
         (
             "fails_to_make",
             "row 0 could not be made: OSError: the camera is unplugged (own_point.py",

@@ -164,11 +164,10 @@ def test_a_row_that_ended_by_itself_starts_anew(
     np.testing.assert_array_equal(first[16:], np.where(ended, fresh[16:], last[:-16]))
 
 
-@pytest.mark.parametrize("name", ENVIRONMENTS)
+# the arm takes long to build, and is made as the others are
+@pytest.mark.parametrize("name", [n for n, e in ENVIRONMENTS.items() if e.manipulator != "jaco"])
 def test_the_papers_environments_start_as_the_paper_says(name: str) -> None:
     """On boards of the training split: a skill leads to boards of the other, too."""
-    if ENVIRONMENTS[name].manipulator == "jaco":
-        pytest.skip("takes long to build; made as the others are")
     with closing(make_env(name, 1)) as env:
         assert not env.spec.chained
 
