@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
+import importlib
 from collections.abc import Callable, Iterator
 from contextlib import closing
+from pathlib import Path
 from typing import Any
 
 import gymnasium
@@ -104,14 +106,14 @@ class Ending(gymnasium.Wrapper[Any, Any, Any, Any]):
 
 
 @pytest.fixture
-def point() -> Callable[..., BatchedEnv]:
+def point(own_module: Callable[[str, str], Path]) -> Callable[..., BatchedEnv]:
     """Makes rows of a point on a line, which may end an episode at the line's left end."""
-    names: dict[str, Any] = {}
-    exec(POINT, names)
+    own_module("own_point", POINT)
+    own = importlib.import_module("own_point")
 
     def make(rows: int, ends: bool = False) -> BatchedEnv:
-        make_one = (lambda: Ending(names["Point"]())) if ends else names["Point"]
-        return wrap(make_one, names["phi"], rows, step_limit=5, num_moves=3)
+        make_one = (lambda: Ending(own.Point())) if ends else own.Point
+        return wrap(make_one, own.phi, rows, step_limit=5, num_moves=3)
 
     return make
 

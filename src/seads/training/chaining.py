@@ -8,14 +8,14 @@ import jax
 import numpy as np
 from jaxtyping import Bool, Float
 
+from seads.agent.observation_scale import ROUNDING
+
 OUTSIDE = 0.1
 """Chained where more of the skills than this share lead out of where resets lead to."""
 MARGIN = 0.1
 """What is nearer than this share of the whole range to what resets give is no different."""
 RATE = 0.05
 """How far the share moves with an epoch's skills."""
-ROUNDING = 1e-6
-"""A number whose range is smaller than this share of its size is constant."""
 
 
 @jax.tree_util.register_dataclass
